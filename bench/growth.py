@@ -22,7 +22,7 @@ import msgspec
 from bench.engine.measure import a_finished_run
 from bench.engine.places import SqlitePlace, disk
 from bench.engine.workflows import nothing
-from bench.engine.workloads import PATIENCE, NotDone, Room, chains, fans
+from bench.engine.workloads import RUN_TIMEOUT, NotDone, Room, chains, fans
 from bench.http.processes import process
 from bench.nodes import rate
 from bench.results import Growth, Point
@@ -203,7 +203,7 @@ async def _saturated(
         began = perf_counter()
         await asyncio.gather(*(start() for _ in range(WIDTH)))
         while await engine.runs(workflow=definition["name"], statuses=("running",), limit=1):
-            if perf_counter() - began > PATIENCE:
+            if perf_counter() - began > RUN_TIMEOUT:
                 raise NotDone("runs are under way")
             await asyncio.sleep(0.01)
         return perf_counter() - began

@@ -33,7 +33,7 @@ FIRST = 1_000
 """Runs that a node does before it is ready: all its connections are there then, and PostgreSQL has its plans."""
 ROUNDS = 6
 """An even number: half of them begin with two nodes."""
-PATIENCE = 60.0
+RUN_TIMEOUT = 60.0
 """Seconds for each thing that a node is waited for: some times what it takes on a slow day."""
 LOOK = 0.005
 LEFT = "SELECT EXISTS (SELECT FROM run WHERE status = 'running')"
@@ -136,10 +136,10 @@ class Nodes:
     async def rest(self, more: int = 0) -> None:
         """Wait until nothing is under way; so many runs more must have succeeded. Raises NotDone."""
         self._done += more
-        until = perf_counter() + PATIENCE
+        until = perf_counter() + RUN_TIMEOUT
         while await self._line.fetchval(LEFT):
             if perf_counter() > until:
-                raise NotDone(f"runs are under way after {PATIENCE:g} seconds")
+                raise NotDone(f"runs are under way after {RUN_TIMEOUT:g} seconds")
             await asyncio.sleep(LOOK)
         if (done := await self._line.fetchval(DONE)) != self._done:
             raise NotDone(f"{done} runs succeeded instead of {self._done}")
@@ -197,7 +197,7 @@ def _node(stack: ExitStack, url: str) -> subprocess.Popen[str]:
 async def _hear(child: subprocess.Popen[str], word: str) -> None:
     """Wait for a word of a node. One that says nothing is killed: then its silence ends, and so does who listens."""
     assert child.stdout is not None
-    late = asyncio.get_running_loop().call_later(PATIENCE, child.kill)
+    late = asyncio.get_running_loop().call_later(RUN_TIMEOUT, child.kill)
     said = await asyncio.to_thread(child.stdout.readline)
     late.cancel()
     if said.strip() != word:

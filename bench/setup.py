@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.roster import ENVS, PEERS, PLACE
 
-PATIENCE = 600.0
+SETUP_TIMEOUT = 600.0
 """Seconds for one neighbour."""
 ALL = 1_800.0
 """Seconds for all of them."""
@@ -42,7 +42,7 @@ def main(names: list[str]) -> int:
     for name in wanted:
         began = time.monotonic()
         try:
-            said = install(name, min(PATIENCE, until - began))
+            said = install(name, min(SETUP_TIMEOUT, until - began))
         except CannotInstall as error:
             failed[name] = said = f"cannot be installed: {error}"
         print(f"  {name:<14} {said} ({time.monotonic() - began:.0f} s)", flush=True)

@@ -12,7 +12,7 @@ from penstock.engine.engine import Engine
 
 IN_FLIGHT = 2_000
 LOOK = 0.01
-PATIENCE = 600.0
+RUN_TIMEOUT = 600.0
 """Seconds after which a run that has not ended is taken for lost."""
 
 
@@ -79,8 +79,8 @@ async def chains(url: str, runs: int, in_flight: int = IN_FLIGHT) -> float:
 async def _rest(engine: Engine, began: float) -> None:
     """Wait until no chain is under way."""
     while await engine.runs(workflow=CHAIN, statuses=("running",), limit=1):
-        if perf_counter() - began > PATIENCE:
-            raise NotDone(f"runs are under way after {PATIENCE:g} seconds")
+        if perf_counter() - began > RUN_TIMEOUT:
+            raise NotDone(f"runs are under way after {RUN_TIMEOUT:g} seconds")
         await asyncio.sleep(LOOK)
 
 
@@ -107,7 +107,7 @@ async def singles(url: str, count: int) -> tuple[float, ...]:
 
 async def _one(engine: Engine, workflow: str, input: object) -> float:
     began = perf_counter()
-    run = await engine.wait(await engine.start(workflow, input=input), PATIENCE)
+    run = await engine.wait(await engine.start(workflow, input=input), RUN_TIMEOUT)
     seconds = perf_counter() - began
     if run["status"] != "succeeded":
         raise NotDone(f"run '{run['id']}' of '{workflow}' ended as {run['status']}: {run['error']}")

@@ -23,7 +23,7 @@ from penstock_release.shelf import ROOT, Shelf
 
 log = logging.getLogger("penstock.release")
 HEALTH = "chores/health"
-MOST = 400
+MAX_SERVICES = 400
 """Services in one release."""
 IDLE = 5
 """How much less often is looked where no release is under way."""
@@ -60,8 +60,8 @@ class Coordinator:
     async def create(self, fields: Mapping[str, Any]) -> Whole:
         """A new release, by the services that `services` names, else by all that are enabled. Raises Refused."""
         enabled = await self.services.chosen(fields.get("services"))
-        if len(enabled) > MOST:
-            raise conflict(f"{len(enabled)} services are enabled: a release may have {MOST} at most.")
+        if len(enabled) > MAX_SERVICES:
+            raise conflict(f"{len(enabled)} services are enabled: a release may have {MAX_SERVICES} at most.")
         whole = await self.releases.create(fields, enabled[::-1], await self._workflow())
         self.wake.set()
         return whole

@@ -48,7 +48,7 @@ ASKS = {
 ENDS = {"succeeded": "published", "failed": "failed", "canceled": "canceled", "timed_out": "canceled"}
 PROGRESS = {"staged": 100, "publishing": 0, "published": 100}
 """How far a task is that has just come into a state: what was staged is not yet published."""
-LONGEST = 1000
+MAX_TEXT = 1000
 
 
 class Fold(Struct):
@@ -319,7 +319,7 @@ class Fold(Struct):
             {
                 "kf_id": derived_id(EVENT, self.release["kf_id"], number),
                 "event_type": kind or ("error" if state in ("failed", "rejected") else "info"),
-                "message": message[:LONGEST],
+                "message": message[:MAX_TEXT],
                 "release": self.release["kf_id"],
                 "task": None if task is None else task["kf_id"],
                 "task_service": None if task is None else task["task_service"],

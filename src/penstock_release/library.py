@@ -26,7 +26,7 @@ NOTE_FIELDS = (
     Field("study", required=True, longest=11),
     Field("release", required=True, longest=11),
 )
-MOST = 100
+MAX_STUDIES = 100
 """Studies that the data service is asked for at a time."""
 PAGES = 100
 STUDIES = 500
@@ -144,7 +144,7 @@ class Library:
 
     async def _fetch(self, url: str) -> list[dict[str, Any]]:
         """All studies that are there, page by page. Raises Refused where not all can be read, or there are none."""
-        base = f"{url.rstrip('/')}/studies?limit={MOST}"
+        base = f"{url.rstrip('/')}/studies?limit={MAX_STUDIES}"
         found: dict[str, dict[str, Any]] = {}
         read, address, before = 0, f"{base}&offset=0", _Page([])
         for _ in range(PAGES):
@@ -154,7 +154,7 @@ class Library:
             found |= {each["kf_id"]: each for each in new if _is_study(each.get("kf_id"))}
             total = page.total if page.total is not None else math.inf
             if not new or page.next is None or read >= total:
-                if read < (page.total or 0) or (page.items and not new and len(page.items) >= MOST):
+                if read < (page.total or 0) or (page.items and not new and len(page.items) >= MAX_STUDIES):
                     break
                 if not found:
                     raise Refused(502, {"detail": "The data service has no studies: nothing was changed."})

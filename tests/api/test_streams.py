@@ -181,7 +181,7 @@ def test_what_is_no_number_of_an_entry_is_refused(serve: Serve, last: str) -> No
 
 
 def test_a_comment_comes_when_nothing_happens(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "BEAT", 0.01)
+    monkeypatch.setattr(routes, "HEARTBEAT_INTERVAL", 0.01)
 
     async def talk(client: Client) -> list[Any]:
         id = await begin(client)
@@ -217,7 +217,7 @@ def test_who_is_cut_off_before_anything_came_misses_nothing(serve: Serve) -> Non
 def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(routes, "BEAT", 0.05)
+    monkeypatch.setattr(routes, "HEARTBEAT_INTERVAL", 0.05)
 
     class Busy:
         number = 0
@@ -319,7 +319,7 @@ def test_who_comes_back_with_what_is_not_known_begins_anew(serve: Serve, last: s
 
 
 def test_who_was_away_for_too_long_begins_anew(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(change_feed, "RING", 3)
+    monkeypatch.setattr(change_feed, "MAX_REMEMBERED", 3)
 
     async def talk(client: Client) -> list[str]:
         async with listening(client, "/api/stream") as listener:
@@ -373,7 +373,7 @@ def test_a_server_that_stops_ends_its_streams_at_once(serve: Serve) -> None:
 
 
 def test_only_so_many_streams_are_served(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MOST", 1)
+    monkeypatch.setattr(streams, "MAX_STREAMS", 1)
 
     async def talk(client: Client) -> Any:
         async with listening(client, "/api/stream"):
@@ -463,7 +463,7 @@ def test_changes_on_another_node_are_heard(postgres: str) -> None:
 def test_a_stream_ends_when_its_token_is_revoked(
     serve: Serve, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "BEAT", 0.1)
+    monkeypatch.setattr(streams, "HEARTBEAT_INTERVAL", 0.1)
 
     async def talk(client: Client) -> list[Message]:
         await client.engine.publish(WAITS)

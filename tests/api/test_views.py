@@ -40,7 +40,7 @@ def test_there_are_so_many_views_and_each_is_short(serve: Serve, monkeypatch: py
         wrong = [long, {"x" * 81: ""}, {str(number): "" for number in range(31)}]
         return kept + [(await client.ask("PUT", "/api/views/a", {"filter": each})).status for each in wrong]
 
-    monkeypatch.setattr(views, "MOST", 2)
+    monkeypatch.setattr(views, "MAX_VIEWS", 2)
 
     assert serve(talk) == [201, 201, 422, 200, 422, 422, 422]
 

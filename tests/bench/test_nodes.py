@@ -79,7 +79,7 @@ def test_a_node_that_says_nothing_is_given_up(
     silent.write_text("#!/bin/sh\nexec sleep 60\n")
     silent.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(silent))
-    monkeypatch.setattr(nodes, "PATIENCE", 0.2)
+    monkeypatch.setattr(nodes, "RUN_TIMEOUT", 0.2)
     began = time.monotonic()
 
     with pytest.raises(NotDone, match="a node said '' instead of 'ready'"):

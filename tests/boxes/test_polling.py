@@ -110,7 +110,7 @@ def test_a_job_that_nobody_knows_any_more_is_begun_again(tmp_path: Path) -> None
 def test_jobs_that_are_waited_for_keep_nothing_else_from_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(box_worker, "AT_ONCE", 1)
+    monkeypatch.setattr(box_worker, "MAX_CONCURRENT", 1)
 
     async def main() -> tuple[str, int]:
         async with site(tmp_path) as here, functions(begin=begin, job=job("running"), other=says(1)) as there:

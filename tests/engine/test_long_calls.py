@@ -30,7 +30,7 @@ def call(workflow: dict[str, Any], **more: Any) -> Any:
 
 @pytest.mark.parametrize("step", [SET, {"task": "f"}, TIMED], ids=["set", "task", "timed"])
 def test_a_loop_is_given_up(step: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.workers.execute.workflow_call.LONGEST", 5_000)
+    monkeypatch.setattr("penstock.workers.execute.workflow_call.MAX_HISTORY", 5_000)
 
     with pytest.raises(
         CannotCall, match="it came to more than 5,000 entries of history; start a run instead"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.model.names import MOST_HINTS
+from penstock.flow.model.names import MAX_HINTS
 from penstock.flow.model.problems import DefinitionError
 from penstock.importing.imported import Imported
 from penstock.importing.kinds import import_text
@@ -179,11 +179,11 @@ def test_keys_that_are_no_texts_are_told_by_their_place_once_many_were_written()
 
 
 def test_of_many_unknown_parents_the_first_have_a_hint() -> None:
-    jobs = ", ".join(f"'known_{n}': JobConfig(Command('x'), ['knowm_{n}'])" for n in range(3 * MOST_HINTS))
+    jobs = ", ".join(f"'known_{n}': JobConfig(Command('x'), ['knowm_{n}'])" for n in range(3 * MAX_HINTS))
 
     with pytest.raises(DefinitionError) as refused:
         import_text("pinball", f"W = WorkflowConfig(jobs={{{jobs}}})")
 
     said = [str(each) for each in refused.value.problems if "which is no job" in str(each)]
-    assert len(said) == 3 * MOST_HINTS
-    assert ["did you mean" in each for each in said].count(True) == MOST_HINTS
+    assert len(said) == 3 * MAX_HINTS
+    assert ["did you mean" in each for each in said].count(True) == MAX_HINTS

@@ -130,7 +130,7 @@ def test_a_database_that_is_away_costs_only_what_is_in_it() -> None:
 
 
 def test_ever_more_workflows_do_not_make_ever_more_series(monkeypatch: Any) -> None:
-    monkeypatch.setattr(prometheus, "MOST", 2)
+    monkeypatch.setattr(prometheus, "MAX_LABEL_VALUES", 2)
 
     async def main() -> dict[str, float]:
         async with Engine("memory:", tasks={}) as engine:

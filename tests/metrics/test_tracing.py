@@ -168,7 +168,7 @@ def test_elements_and_steps_that_were_withdrawn_have_their_spans() -> None:
 
 
 def test_a_run_with_ever_more_steps_says_how_many_were_left_out(monkeypatch: Any) -> None:
-    monkeypatch.setattr(spans, "MOST", 2)
+    monkeypatch.setattr(spans, "MAX_SPANS", 2)
     history = [
         entry
         for n in range(5)

@@ -20,7 +20,7 @@ from penstock.objects.protocol import Object, moment_text
 from penstock.objects.s3 import S3Store
 from penstock.objects.s3_reading import clock_ahead
 from penstock.objects.stores import Stores
-from penstock.objects.turns import TURNS, UpdateOrder
+from penstock.objects.turns import LOCKS, UpdateOrder
 from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
 from penstock.store.open import open_store
 from tests.objects.places import FolderPlace, S3Place, StorePlace
@@ -226,7 +226,7 @@ def test_steps_on_two_nodes_write_one_after_the_other(server: PostgresServer, tm
                 )
             )
             store = await nodes[0].get("pics")
-            return [(await store.head(key)).tags for key in keys], await database.tokens(TURNS, "", 10)
+            return [(await store.head(key)).tags for key in keys], await database.tokens(LOCKS, "", 10)
         finally:
             await database.close()
 

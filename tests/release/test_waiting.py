@@ -16,7 +16,7 @@ from tests.release.remote import SILENCE, Remote, serving
 def test_a_release_that_waits_keeps_no_other_from_its_work(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(box_worker, "AT_ONCE", 2)
+    monkeypatch.setattr(box_worker, "MAX_CONCURRENT", 2)
 
     async def talk() -> None:
         slow, quick = [Remote(f"slow {n}", polled=False) for n in range(3)], Remote("quick")

@@ -76,7 +76,7 @@ def test_who_comes_back_after_nobody_looked_on_begins_anew(monkeypatch: pytest.M
 
 
 def test_a_slow_reader_gets_what_it_can_at_once_and_the_rest_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 2)
+    monkeypatch.setattr(module, "MAX_READ", 2)
 
     async def main() -> list[list[int]]:
         changes = feed()

@@ -50,7 +50,7 @@ def test_a_worker_that_polls_in_vain_and_goes_leaves_no_desk() -> None:
 def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "PATIENCE", timedelta(seconds=0.05))
+    monkeypatch.setattr(dispatch, "ABSENCE_TIMEOUT", timedelta(seconds=0.05))
 
     async def main() -> int:
         async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
@@ -68,7 +68,7 @@ def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
 
 
 def test_workers_that_looked_are_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backlog, "MOST", 10)
+    monkeypatch.setattr(backlog, "MAX_WORKERS", 10)
 
     async def main() -> int:
         async with Engine("memory:") as engine:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through, new_run
+from penstock.flow.decisions.advance import MAX_INLINE_ATTEMPTS, Do, advance_through, new_run
 from penstock.flow.model.plan import Attempt, Plan
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Done, Failed, RunInput
@@ -97,5 +97,5 @@ def test_a_loop_without_end_leaves_what_it_has_not_done() -> None:
 
     plan = played(play_through, flow_of("a: {task: t, after: ['START | a']}"), Begun(), do)
 
-    assert AT_ONCE <= calls <= 2 * AT_ONCE
+    assert MAX_INLINE_ATTEMPTS <= calls <= 2 * MAX_INLINE_ATTEMPTS
     assert [attempt.step for attempt in plan.attempts] == ["a"]

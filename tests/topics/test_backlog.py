@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from penstock.topics.backlog import Backlog
-from penstock.topics.bus import MOST, Message
+from penstock.topics.bus import MAX_IN_HAND, Message
 
 SINCE = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def sifted(count: int, *found: str) -> tuple[list[tuple[str, str]], bool]:
         (3, ["o??"], [("o", "??")], True),  # all that lay there: nothing says that the rest is old
         (2, ["oo"], [("oo", "")], True),
         (9, ["no"], [("", "no")], True),  # it came after one that is new
-        (999, ["?" * MOST], [("", "?" * MOST)], True),  # no more are given before some are done
+        (999, ["?" * MAX_IN_HAND], [("", "?" * MAX_IN_HAND)], True),  # no more are given before some are done
     ],
 )
 def test_what_is_old_is_done_and_the_rest_is_taken(

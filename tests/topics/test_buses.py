@@ -329,7 +329,7 @@ def test_one_publisher_goes_on_after_the_broker_was_away(
         await bus.publish(topic, Outgoing(id="a", key="k", body=b"a"))
         mortal.kill()
         with pytest.raises(BusAway), monkeypatch.context() as hasty:
-            hasty.setattr("penstock.topics.nats.PATIENCE", 1.0)
+            hasty.setattr("penstock.topics.nats.CALL_TIMEOUT", 1.0)
             await bus.publish(topic, Outgoing(id="b", key="k", body=b"b"))
         await asyncio.to_thread(mortal.start)
         # RabbitMQ may forget a queue or a binding that was made just before it is killed.
@@ -373,7 +373,7 @@ def test_a_new_group_may_begin_with_what_comes_from_now_on(nats: NatsServer, top
 def test_a_bus_that_is_away_is_told_in_one_sentence_without_its_password(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.topics.kafka.PATIENCE", 1.0)
+    monkeypatch.setattr("penstock.topics.kafka.CALL_TIMEOUT", 1.0)
 
     with pytest.raises(BusAway) as caught:
         within(30, open_bus(url).check())

@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock import Engine
 from penstock.sources.topic import HELD, TopicFeeder
-from penstock.topics.bus import MOST, Message
+from penstock.topics.bus import MAX_IN_HAND, Message
 from penstock.topics.errors import BusAway
 from tests.durable.conftest import VirtualPlace
 from tests.sources.feeding.feeders import fed, subjects
@@ -50,7 +50,7 @@ class Hand:
         self._broker, self._new = broker, list(broker.left)
         self._since = asyncio.get_running_loop().time()
 
-    async def take(self, most: int = MOST) -> list[Message]:
+    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
         while not self._new:
             await pass_time(1)
         found, self._new = self._new[:most], self._new[most:]

@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.reference.schema.schema_notify import NOTIFY
 
-from penstock.flow.model.names import LONGEST
+from penstock.flow.model.names import MAX_NAME_LENGTH
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT
 
 Schema = dict[str, Any]
@@ -264,20 +264,20 @@ _STEP = _map(
 )
 
 DEFINITIONS: Schema = {
-    "identifier": _text("A name.", pattern=rf"^[A-Za-z0-9_.\-]{{1,{LONGEST}}}$"),
+    "identifier": _text("A name.", pattern=rf"^[A-Za-z0-9_.\-]{{1,{MAX_NAME_LENGTH}}}$"),
     "own_event": _text(
         "A name: letters and digits of any script, space, _ . - / ( ).",
         pattern=rf"^{_NAME}$",
-        maxLength=LONGEST,
+        maxLength=MAX_NAME_LENGTH,
         **{"not": {"enum": sorted(RESERVED)}},
     ),
     "emitted_event": _text(
         f"An event that a step may list; of the reserved ones {OK}, {FAIL} and {CANCEL}.",
         pattern=rf"^{_NAME}$",
-        maxLength=LONGEST,
+        maxLength=MAX_NAME_LENGTH,
         **{"not": {"enum": [START, TIMEOUT]}},
     ),
-    "awaited_event": _text("An event.", pattern=rf"^{_NAME}$", maxLength=LONGEST),
+    "awaited_event": _text("An event.", pattern=rf"^{_NAME}$", maxLength=MAX_NAME_LENGTH),
     "events": {
         "description": "An event or a list of events.",
         "anyOf": [

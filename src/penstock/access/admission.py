@@ -19,7 +19,7 @@ REMEMBERED = 1.0
 APART = timedelta(minutes=1)
 """How often the use of a token or session is written down."""
 SHORTEST_OWN = 20
-MOST = 10_000
+MAX_TOKENS = 10_000
 
 
 class Admission:
@@ -65,7 +65,7 @@ class Admission:
         now = self._clock()
         if now - self._noted.get(key, -APART.total_seconds()) < APART.total_seconds():
             return False
-        if len(self._noted) >= MOST:
+        if len(self._noted) >= MAX_TOKENS:
             self._noted.clear()
         self._noted[key] = now
         return True
@@ -83,7 +83,7 @@ class Admission:
         found = await self._doors.access_tokens([id])
         if not found:
             return None  # not remembered: who tries ids must not fill the memory
-        if len(self._rows) >= MOST:
+        if len(self._rows) >= MAX_TOKENS:
             self._rows.clear()
         self._rows[id] = (found[0], now + REMEMBERED)
         return found[0]

@@ -16,7 +16,7 @@ from penstock.access.admission import APART, Admission
 from penstock.access.audit import digest_of, verify_audit
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated, UnknownAccessToken
-from penstock.access.sessions import IDLE, LONGEST, caller_of_session, new_cookie, session_of
+from penstock.access.sessions import IDLE, MAX_SESSION, caller_of_session, new_cookie, session_of
 from penstock.access.tokens import TokenWish, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
@@ -25,7 +25,7 @@ from penstock.store.protocol import AccessStore, AuditLog, Secrets
 from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, SecretRow
 
 _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-LONGEST_SECRET = 64 * 1024
+MAX_SECRET = 64 * 1024
 
 
 class Place(AccessStore, Secrets, AuditLog, Protocol):
@@ -118,7 +118,7 @@ class Access:
         cookie = new_cookie()
         before = None if instead is None else digest(instead)
         audit = caller.audit("session.begin", caller.name)
-        await self._store.add_session(session_of(caller, cookie), LONGEST, before, audit)
+        await self._store.add_session(session_of(caller, cookie), MAX_SESSION, before, audit)
         return cookie
 
     async def session(self, cookie: str, ip: str | None = None) -> Caller:
@@ -197,8 +197,8 @@ def _check_secret(name: str, value: str) -> None:
         size = len(value.encode())
     except UnicodeEncodeError:
         raise InvalidAccess(f"the value of '{name}' has half a surrogate pair: leave it out") from None
-    if not 1 <= size <= LONGEST_SECRET:
-        raise InvalidAccess(f"the value of '{name}' has {size} bytes: use 1 to {LONGEST_SECRET}")
+    if not 1 <= size <= MAX_SECRET:
+        raise InvalidAccess(f"the value of '{name}' has {size} bytes: use 1 to {MAX_SECRET}")
 
 
 def _shown(row: SecretRow) -> SecretView:

@@ -20,7 +20,7 @@ from penstock.access.provider import Provider
 from penstock.access.tokens import digest
 from penstock.store.rows.access import Login
 
-PATIENCE = timedelta(minutes=10)
+SIGN_IN_TIMEOUT = timedelta(minutes=10)
 """How long somebody may take to sign in elsewhere."""
 
 
@@ -49,7 +49,7 @@ class Oidc:
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         endpoints = await self._provider.endpoints()
         login = Login(digest=digest(state), nonce=nonce, verifier=verifier, back_to=own_path(back_to))
-        await self._place.add_login(login, PATIENCE)
+        await self._place.add_login(login, SIGN_IN_TIMEOUT)
         asked = {
             "response_type": "code",
             "client_id": self._settings.client_id,

@@ -22,7 +22,7 @@ from penstock.access.origin import is_loopback_host
 ALGORITHMS = ["RS256", "ES256"]
 """Nothing else is believed: not `none`, and nothing that is signed with what everybody knows."""
 TIMEOUT = aiohttp.ClientTimeout(total=10, connect=5)
-LARGEST = 1024 * 1024
+MAX_ANSWER = 1024 * 1024
 REMEMBERED, LEAST = 3600.0, 10.0
 """Seconds: how long the provider's ends and keys are kept, and how often a key that is not known lets us look again."""
 
@@ -109,14 +109,16 @@ class Provider:
             async with self._http.request(
                 method, url, data=form, headers=headers, timeout=TIMEOUT, allow_redirects=False
             ) as answer:
-                body = await answer.content.read(LARGEST + 1)
-                while len(body) <= LARGEST and (piece := await answer.content.read(LARGEST + 1 - len(body))):
+                body = await answer.content.read(MAX_ANSWER + 1)
+                while len(body) <= MAX_ANSWER and (
+                    piece := await answer.content.read(MAX_ANSWER + 1 - len(body))
+                ):
                     body += piece
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise SignInFailed(f"the provider does not answer ({type(error).__name__})") from error
         if answer.status != 200:
             raise SignInFailed(f"the provider answers with status {answer.status}")
-        if len(body) > LARGEST:
+        if len(body) > MAX_ANSWER:
             raise SignInFailed("the provider's answer is too large")
         return body
 

@@ -10,9 +10,9 @@ from msgspec import Struct
 from penstock.access.caller import Caller
 from penstock.access.errors import TooManyRequests
 
-MOST_KEYS = 100_000
+MAX_KEYS = 100_000
 """Buckets that are remembered: who floods with ever new names must not fill the memory."""
-LONGEST_KEY = 128
+MAX_KEY = 128
 """Characters up to which a key is kept as it is; a longer one, of which anybody can send many, as its digest."""
 
 
@@ -37,13 +37,13 @@ def rate_of(caller: Caller) -> Rate | None:
 class Limiter:
     """A bucket for each key, all of one rate."""
 
-    def __init__(self, rate: Rate, most: int = MOST_KEYS) -> None:
+    def __init__(self, rate: Rate, most: int = MAX_KEYS) -> None:
         self.rate, self._most = rate, most
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key → what is left, as of when
 
     def take(self, key: str, now: float, count: float = 1) -> float:
         """Take from the key's bucket. 0.0: granted; otherwise nothing was taken, and so many seconds are to wait."""
-        if len(key) > LONGEST_KEY:
+        if len(key) > MAX_KEY:
             key = blake2b(key.encode(errors="surrogatepass"), digest_size=16).hexdigest()
         left, at = self._buckets.get(key, (self.rate.burst, now))
         left = min(self.rate.burst, left + max(0.0, now - at) * self.rate.per_second)

@@ -12,7 +12,7 @@ from penstock.access.tokens import digest
 from penstock.store.rows.access import NewSession, SessionRow
 
 IDLE = timedelta(hours=12)
-LONGEST = timedelta(days=7)
+MAX_SESSION = timedelta(days=7)
 _BYTES = 32
 
 
@@ -49,7 +49,7 @@ def cookie_name(secure: bool) -> str:
 
 def set_cookie(cookie: str, secure: bool) -> str:
     """The value of `Set-Cookie` for somebody who signs in; without `secure` only for loopback."""
-    return _cookie(cookie, secure, int(LONGEST.total_seconds()))
+    return _cookie(cookie, secure, int(MAX_SESSION.total_seconds()))
 
 
 def clear_cookie(secure: bool) -> str:

@@ -24,7 +24,7 @@ from penstock.store.rows.access import AccessToken, AccessTokenRow
 
 DEFAULT_LIFE = timedelta(days=90)
 DEFAULT_LISTS = ("default",)
-LONGEST_LIFE = timedelta(days=3650)
+MAX_LIFETIME = timedelta(days=3650)
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET, _CHECK, _TIME, _RANDOM = 43, 6, 6, 6
 _TOKEN = re.compile(
@@ -66,8 +66,8 @@ def _problem(wish: TokenWish) -> str | None:
         return "the 'name' of a token is 1 to 100 characters that can be seen: say who or what will use it"
     if wish.role not in ROLES:
         return f"'{wish.role}' is no role: use {', '.join(ROLES[:-1])} or {ROLES[-1]}"
-    if wish.expires_in != "never" and not 1 <= wish.expires_in <= LONGEST_LIFE.days:
-        return f"'expires_in' is {wish.expires_in}: use 1 to {LONGEST_LIFE.days} days, or never"
+    if wish.expires_in != "never" and not 1 <= wish.expires_in <= MAX_LIFETIME.days:
+        return f"'expires_in' is {wish.expires_in}: use 1 to {MAX_LIFETIME.days} days, or never"
     if wish.role == "admin" and wish.workflows is not None:
         return "an admin cannot be bound to 'workflows': make it an author, or leave them out"
     if wish.role == "worker" and wish.workflows is not None:

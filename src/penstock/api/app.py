@@ -28,7 +28,7 @@ from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.commands.authority import ROLE
 from penstock.runtime.errors import UnknownWorkflow
-from penstock.runtime.node.audit_context import BY, WHO
+from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME
 from penstock.runtime.node.log_context import REQUEST
 from penstock.store.errors import OutcomeUnknown
 
@@ -98,10 +98,10 @@ class App:
         caller = await admit(self.service, call, request)
         query = _query(call, request)
         body = await read_body(call, request)
-        WHO.set(caller.name)
+        CALLER_NAME.set(caller.name)
         ROLE.set(caller.role)
         if call.notes_caller:
-            BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
+            AUDIT.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
             answer = await call.handler(RequestContext(request, self.service, caller, values, body, query))
         except UnknownWorkflow as error:

@@ -46,7 +46,7 @@ from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
 RETRY_AFTER = 2
-PLACES: dict[type[Exception], str] = {
+POINTERS: dict[type[Exception], str] = {
     InvalidInput: "/input",
     InvalidEvent: "/data",
     InvalidFields: "/fields",
@@ -186,7 +186,7 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
             for p in error.problems
         ]
     if isinstance(error, InvalidInput | InvalidEvent | InvalidFields | InvalidOutput):
-        top = PLACES[type(error)]
+        top = POINTERS[type(error)]
         return [
             {"path": top + pointer_of(text), "code": "schema", "message": text} for text in error.problems
         ]

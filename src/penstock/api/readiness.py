@@ -11,7 +11,7 @@ from penstock.secrets.errors import SecretKeyError
 from penstock.secrets.vault import Vault
 
 REMEMBERED = 1.0
-PATIENCE = 5.0
+DATABASE_TIMEOUT = 5.0
 """Seconds after which a database that does not answer is away."""
 
 log = logging.getLogger("penstock.api")
@@ -39,7 +39,7 @@ class Readiness:
 
 async def _trouble(vault: Vault) -> Trouble | None:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(DATABASE_TIMEOUT):
             await vault.check()
     except SecretKeyError as error:
         log.warning("this node is not ready: %s", error)

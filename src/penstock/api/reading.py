@@ -25,7 +25,7 @@ from penstock.runtime.json.strict_json import read_json as read_json
 BODY = 1024 * 1024
 AROUND = 64 * 1024
 """What a body has beside its payload."""
-THROWN_AWAY, PATIENCE = 8 * 1024 * 1024, 1.0
+MAX_DRAINED, DRAIN_TIMEOUT = 8 * 1024 * 1024, 1.0
 """Bytes and seconds for which a body that is too large is read on."""
 SECONDS = 30.0
 """How long a body may take."""
@@ -117,8 +117,8 @@ async def _throw_away(request: Request, more: bool = True) -> None:
     """Read on for a moment: who is cut off while sending does not see the answer."""
     size = 0
     with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
-            while more and size < THROWN_AWAY:
+        async with asyncio.timeout(DRAIN_TIMEOUT):
+            while more and size < MAX_DRAINED:
                 part, more = await _part(request)
                 size += len(part)
 

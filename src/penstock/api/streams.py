@@ -17,9 +17,9 @@ from penstock.access.errors import Forbidden, Unauthenticated
 from penstock.flow.errors import PenstockError
 
 MEDIA = "text/event-stream"
-BEAT = 15.0
+HEARTBEAT_INTERVAL = 15.0
 """Seconds of silence after which a comment tells proxies that the line is alive."""
-MOST = 1_000
+MAX_STREAMS = 1_000
 SHARE = 100
 """Streams of one token or person: nobody keeps others from looking on."""
 STUCK = 60.0
@@ -55,8 +55,8 @@ class Streams:
 
     def refuse_more(self, caller: Caller) -> None:
         """Raises TooManyStreams."""
-        if len(self._open) >= MOST:
-            raise TooManyStreams(MOST)
+        if len(self._open) >= MAX_STREAMS:
+            raise TooManyStreams(MAX_STREAMS)
         if caller.role != "admin" and countOf(self._open.values(), _whose(caller)) >= SHARE:
             raise TooManyStreams(SHARE, "of yours ")
 
@@ -140,7 +140,7 @@ class StreamResponse(Response):
 async def _refused(still: Callable[[], Awaitable[None]]) -> None:
     """Wait until who looks on may not do so any more: a token was revoked, a session ended."""
     while True:
-        await asyncio.sleep(BEAT)
+        await asyncio.sleep(HEARTBEAT_INTERVAL)
         try:
             await still()
         except (Unauthenticated, Forbidden):

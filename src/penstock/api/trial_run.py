@@ -28,7 +28,7 @@ from penstock.workers.task import Task, missing_tasks
 LIMIT = timedelta(seconds=10)
 REAL_LIMIT = timedelta(seconds=60)
 """For a try with real tasks, which take the time that they take."""
-LONGEST = 5_000
+MAX_HISTORY = 5_000
 """History entries after which a run is shown as it is: one that loops would fill the memory."""
 
 BLOCKED = ("blocked", "ready", "running")
@@ -81,7 +81,7 @@ def play(
             return None
         if time.monotonic() >= deadline:
             return "time"
-        return "long" if made.snapshot.seq >= LONGEST else None
+        return "long" if made.snapshot.seq >= MAX_HISTORY else None
 
     world.play_until(lambda: made.at_rest or stopped() is not None)
     snapshot = made.snapshot

@@ -68,7 +68,7 @@ _ODD = re.compile(r"[0-9.]+|(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*")
 """Hosts that some resolvers take for an address, such as 2852039166 or 127.1: no name looks so."""
 
 
-MOST_JUDGED = 4096
+MAX_REMEMBERED = 4096
 
 
 class Denied(Failing):
@@ -185,7 +185,7 @@ def _remember(judged: dict[str, None], addresses: Iterable[Address]) -> None:
     for address in map(str, addresses):
         judged.pop(address, None)
         judged[address] = None
-    while len(judged) > MOST_JUDGED:
+    while len(judged) > MAX_REMEMBERED:
         del judged[next(iter(judged))]
 
 

@@ -20,7 +20,7 @@ from penstock.flow.model.run_input import Done, Outcome
 from penstock.workers.context import Context
 
 SECONDS = 30.0
-MOST = 100
+MAX_ADDRESSES = 100
 """Addresses that one mail may go to."""
 
 
@@ -124,8 +124,8 @@ def _message(params: Mapping[str, Any], key: str, server: Server) -> tuple[Email
     to, copies = addresses(params.get("to"), "to"), addresses(params.get("cc"), "cc")
     if not to:
         raise wrong("`mail` needs `to`: one address or several")
-    if len(to) + len(copies) > MOST:
-        raise wrong(f"a mail goes to {MOST} addresses at most: send several")
+    if len(to) + len(copies) > MAX_ADDRESSES:
+        raise wrong(f"a mail goes to {MAX_ADDRESSES} addresses at most: send several")
     message = EmailMessage()
     message["From"] = addresses(params.get("from") or server.writes_as, "from")[0]
     message["To"] = ", ".join(to)

@@ -29,7 +29,7 @@ SOON = 30.0
 SLOWEST = timedelta(minutes=1)
 """Between two questions of which none is answered well, unless the service wishes another time."""
 
-PATIENCE = 3600.0
+SILENCE_TIMEOUT = 3600.0
 """Seconds without a good answer after which a step that has no time-out fails."""
 
 
@@ -113,7 +113,7 @@ class Polling:
     async def _told(self, asking: Call, new: bool) -> Answer:
         """A good answer, asked for until there is one: the job goes on meanwhile. Raises Failing."""
         clock, refused = asyncio.get_running_loop().time, 0
-        until = float("inf") if self._ctx.bounded else clock() + PATIENCE
+        until = float("inf") if self._ctx.bounded else clock() + SILENCE_TIMEOUT
         while True:
             try:
                 told = await send(self._world, asking)

@@ -27,7 +27,7 @@ GONE = (404, 409, 410)
 """Answers to a cancel that comes too late: the service may have done its work."""
 BUSY = 503
 """With it, and with 400 to 499, a service refuses; other codes may be those of something in between."""
-PATIENCE = 3
+MAX_BAD_ANSWERS = 3
 """Answers in a row that say it has forgotten the action, or only reports, before that counts: one may be a slip."""
 
 WAIT = timedelta(milliseconds=500)
@@ -123,7 +123,7 @@ class _Driver:
         while True:
             await self._world.pause(every)
             found = await self._look(every)
-            if found is None and self._forgotten >= PATIENCE:
+            if found is None and self._forgotten >= MAX_BAD_ANSWERS:
                 self._forgotten = 0
                 found = self._ended(await self._ask())
             if found is not None:
@@ -228,7 +228,7 @@ class _Driver:
         answer = await self._send(STATUS)
         if answer.status in UNASKED and self._unasked is not None:
             self._unasked += 1
-            return Parked(waits="report") if self._unasked >= PATIENCE else None
+            return Parked(waits="report") if self._unasked >= MAX_BAD_ANSWERS else None
         if not 200 <= answer.status < 300:
             raise answer.refused()
         body = answer.json(typed=False)

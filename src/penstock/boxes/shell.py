@@ -22,7 +22,7 @@ from penstock.steps.palette import SHELL
 from penstock.workers.context import Context
 from penstock.workers.task import Task
 
-KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR")
+PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR")
 """Variables of the worker that a command sees; no others, for some are secret."""
 
 LOOK = 0.02
@@ -177,7 +177,7 @@ def _folder(root: Path, value: Any) -> Path:
 
 
 def _env(value: Any) -> dict[str, str]:
-    env = {name: os.environ[name] for name in KEPT if name in os.environ}
+    env = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
     if value is None:
         return env
     if not isinstance(value, Mapping):

@@ -32,7 +32,7 @@ Resolve = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
 
 T = TypeVar("T")
 
-KEPT, BRIEFLY = 15.0, 1.0
+KEEP_ALIVE, SHORT_KEEP_ALIVE = 15.0, 1.0
 """Seconds that connections are kept, and those for what may not be sent twice: servers close theirs after two or more,
 and what is sent at that moment is lost."""
 
@@ -218,7 +218,7 @@ class TaskEnvironment:
 
         Only what is `repeatable` may go over a connection whose other end may be gone by then.
         """
-        kept = KEPT if repeatable else BRIEFLY
+        kept = KEEP_ALIVE if repeatable else SHORT_KEEP_ALIVE
         if self._loop is asyncio.get_running_loop():
             if kept not in self._sessions:
                 self._sessions[kept] = self._new_session(kept)

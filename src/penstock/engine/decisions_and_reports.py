@@ -24,7 +24,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.authority import barring
 from penstock.runtime.commands.validation import plain_payload, refuse_no_text
 from penstock.runtime.decisions.children import parent_of
-from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.dispatch.redaction import is_result, redacted_outcome
 from penstock.runtime.errors import (
     AlreadyDecided,
@@ -44,7 +44,7 @@ from penstock.store.rows.change import Seen
 from penstock.store.rows.rows import ApprovalRow, LogLine
 
 Before = tuple[datetime, str]
-Bars = dict[tuple[str, str | None], str | None]
+Refusals = dict[tuple[str, str | None], str | None]
 """What bars somebody, by the run and who started it: a run may have thousands of approvals, and all are looked at."""
 LOOKED, TOGETHER = 1_000, 64
 """Approvals that one page looks at, for where few are wanted it would look at them all; and those read at a time."""
@@ -143,7 +143,7 @@ class DecisionsAndReports:
             raise UnknownCallback
         outcome = await self._called_back(place, body)
         digest = blake2b(key_text(body).encode(), digest_size=16).hexdigest()
-        seen = Seen(f"callback/{id}", digest, self._node.clock.now() + KEPT_FOR)
+        seen = Seen(f"callback/{id}", digest, self._node.clock.now() + RETENTION)
         if await self._tell(place, outcome, seen) == "accepted":
             return "accepted"
         if (await self._store.seen([seen]))[0]:
@@ -179,14 +179,16 @@ class DecisionsAndReports:
         self, which: Which, before: Before | None, limit: int
     ) -> tuple[list[dict[str, Any]], Before | None]:
         rows, last = await _some(self._store, which, before, limit)
-        known: Bars = {}
+        known: Refusals = {}
         return [await self._view_for(row, which.by, known) for row in rows], last
 
-    async def _view_for(self, row: ApprovalRow, by: str | None, known: Bars | None = None) -> dict[str, Any]:
+    async def _view_for(
+        self, row: ApprovalRow, by: str | None, known: Refusals | None = None
+    ) -> dict[str, Any]:
         barred = None if by is None or row.status != "open" else await self._barred(row, by, known)
         return {**approval_view(row), "barred": barred}
 
-    async def _barred(self, row: ApprovalRow, by: str, known: Bars | None = None) -> str | None:
+    async def _barred(self, row: ApprovalRow, by: str, known: Refusals | None = None) -> str | None:
         """What bars somebody from deciding, where the step asks for four eyes. `known` is what was found before."""
         said, known = msgspec.json.decode(row.body), {} if known is None else known
         if not said["separate"]:

@@ -15,7 +15,7 @@ from penstock.sources.schedules.rules import rules_of
 from penstock.sources.schedules.schedule_list import NEXT, list_schedules, preview, read_schedule
 from penstock.sources.triggers.trigger_list import list_feeds
 
-MOST = 100
+MAX_TICKS = 100
 """Ticks that are shown at once."""
 
 
@@ -37,7 +37,7 @@ class Schedules:
         self, *, cron: str | None = None, every: Any = None, tz: str | None = None, count: int = NEXT
     ) -> dict[str, Any]:
         """The next ticks of a schedule that is not saved yet: `{schedule, tz, next}`. Raises Invalid."""
-        refuse_no_number(1, MOST, count=count)
+        refuse_no_number(1, MAX_TICKS, count=count)
         return preview(read_schedule(cron, every, tz), (await self._opened()).node.clock.now(), count)
 
     async def backfill(

@@ -12,7 +12,7 @@ from msgspec import Struct
 from penstock.flow.format.reading import from_plain
 from penstock.flow.format.writing import write_yaml
 from penstock.flow.model.definition import Definition
-from penstock.flow.model.names import LONGEST, is_reserved
+from penstock.flow.model.names import MAX_NAME_LENGTH, is_reserved
 from penstock.flow.model.problems import DefinitionError, Problem
 
 _NOT_IN_STEP = re.compile(r"[^\w \-/()]")
@@ -76,7 +76,7 @@ def made(origin: str, plain: dict[str, Any], notes: Notes) -> Imported:
 
 def step_name(wanted: Any, fallback: str, taken: Container[str]) -> str:
     """A name that a step can have and no other has."""
-    text = " ".join(_NOT_IN_STEP.sub("_", str(wanted or "")).split())[: LONGEST - 8].strip()
+    text = " ".join(_NOT_IN_STEP.sub("_", str(wanted or "")).split())[: MAX_NAME_LENGTH - 8].strip()
     name = text if text and not is_reserved(text) else fallback
     found, number = name, 2
     while found in taken:
@@ -86,7 +86,7 @@ def step_name(wanted: Any, fallback: str, taken: Container[str]) -> str:
 
 def workflow_name(wanted: str | None, fallback: str) -> str:
     """A name that a workflow can have."""
-    return _NOT_IN_WORKFLOW.sub("_", wanted or "").strip("_")[:LONGEST] or fallback
+    return _NOT_IN_WORKFLOW.sub("_", wanted or "").strip("_")[:MAX_NAME_LENGTH] or fallback
 
 
 def listed(names: list[str]) -> str:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.importing.json_document import JsonDocument
 
-LONGEST = 512 * 1024
+MAX_TEXT = 512 * 1024
 _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -21,7 +21,7 @@ _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-MOST = 10**12
+MAX_NUMBER = 10**12
 """No time and no count is larger; without it a text such as `'a' * 10**9` would fill the memory."""
 KEYS = 20_000
 """Characters of keys that are no texts and are written again: one may lie in the other."""
@@ -89,8 +89,8 @@ def read_either(text: str) -> JsonDocument | Module:
 
 def read_python(text: str) -> Module:
     """What the text assigns. Raises DefinitionError where it is no Python."""
-    if len(text) > LONGEST:
-        raise DefinitionError([Problem("too_large", "", f"the text has more than {LONGEST} bytes")])
+    if len(text) > MAX_TEXT:
+        raise DefinitionError([Problem("too_large", "", f"the text has more than {MAX_TEXT} bytes")])
     tree = _parsed(text)
     reader = _Reader()
     try:
@@ -179,9 +179,9 @@ class _Reader:
 
     def read_BinOp(self, node: ast.BinOp) -> Any:
         left, right, does = self.read(node.left), self.read(node.right), _SUMS.get(type(node.op))
-        numbers = all(isinstance(each, int | float) and abs(each) <= MOST for each in (left, right))
+        numbers = all(isinstance(each, int | float) and abs(each) <= MAX_NUMBER for each in (left, right))
         texts = isinstance(left, str) and isinstance(right, str) and isinstance(node.op, ast.Add)
-        texts = texts and len(left) + len(right) <= LONGEST  # a = a + a, and so on, would fill the memory
+        texts = texts and len(left) + len(right) <= MAX_TEXT  # a = a + a, and so on, would fill the memory
         repeated = isinstance(left, list) and isinstance(right, int) and isinstance(node.op, ast.Mult)
         if repeated and len(left) * right <= 1000:
             return left * right

@@ -24,7 +24,7 @@ from penstock.store.errors import StoreError
 from penstock.store.rows.outbox import OutboxRow
 from penstock.store.rows.rows import QueueRow, Worker
 
-MOST = 500
+MAX_LABEL_VALUES = 500
 """Values that one label may have; what comes after is counted as `other`."""
 
 OTHER = "other"
@@ -152,7 +152,7 @@ class Metrics:
 
     def _named(self, workflow: str) -> str:
         if workflow not in self._took:
-            if len(self._took) > MOST:
+            if len(self._took) > MAX_LABEL_VALUES:
                 return OTHER
             self._took[workflow] = self._run_seconds.labels(workflow)
         return workflow
@@ -241,7 +241,7 @@ def _of_feeders(feeders: Feeders) -> Iterable[Metric]:
 
 
 def _of_queues(queues: Iterable[QueueRow], now: datetime | None) -> Iterable[Metric]:
-    rows = list(queues)[:MOST]
+    rows = list(queues)[:MAX_LABEL_VALUES]
     for name in ("ready", "held", "leased"):
         found = {(row.task_list,): float(getattr(row, name)) for row in rows}
         yield _gauge(f"penstock_queue_{name}", found)

@@ -12,7 +12,7 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.node.trace_ids import span_id
 
-MOST = 2000
+MAX_SPANS = 2000
 """Spans that one run may have; of one that has more the last are left out."""
 
 
@@ -120,7 +120,7 @@ class _Reader:
         self.firings.pop(number, None)
 
     def keep(self, span: Span) -> None:
-        if len(self.spans) < MOST:
+        if len(self.spans) < MAX_SPANS:
             self.spans.append(span)
         else:
             self.left_out += 1

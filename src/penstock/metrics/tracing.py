@@ -17,14 +17,14 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from penstock.flow.model.run import Snapshot
-from penstock.metrics.spans import MOST, Span, spans_of
+from penstock.metrics.spans import MAX_SPANS, Span, spans_of
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node
 from penstock.runtime.node.trace_ids import Origin, origin_of
 from penstock.runtime.queries.history import read_history
 
-AT_A_TIME = 4
-ENTRIES = 4 * MOST
+MAX_CONCURRENT = 4
+ENTRIES = 4 * MAX_SPANS
 WAITING = 1000
 """Runs that wait to be told; when more end at once, those after are left out and counted."""
 
@@ -41,7 +41,7 @@ class Tracing:
         self._node, self._processor = node, processor
         self._resource = Resource.create({"service.name": service})
         self._telling: set[asyncio.Task[None]] = set()
-        self._turns = asyncio.Semaphore(AT_A_TIME)
+        self._turns = asyncio.Semaphore(MAX_CONCURRENT)
         self.left_out = 0
         node.advancer.settled.append(self.settled)
 

@@ -21,7 +21,7 @@ SKEW = timedelta(minutes=15)
 WRITING, SLOWEST = timedelta(minutes=2), 10_000_000
 """How long a store may take for a copy, and the bytes of it a second: what is written later is not ours."""
 
-LONGEST_SUBJECT = 1_000
+MAX_SUBJECT = 1_000
 _PARTS = re.compile(r"[0-9a-f]{32}-[0-9]+")
 """The etag of what was put in parts."""
 
@@ -58,7 +58,7 @@ def listed_object(store: str, bucket: str, each: Listed) -> Object:
 def subject_of(bucket: str, key: str) -> str:
     """`bucket/key`, cut where it is longer than a subject may be."""
     subject = f"{bucket}/{key}"
-    return subject if len(subject) <= LONGEST_SUBJECT else f"{subject[: LONGEST_SUBJECT - 1]}…"
+    return subject if len(subject) <= MAX_SUBJECT else f"{subject[: MAX_SUBJECT - 1]}…"
 
 
 def mark_of(workflow: str, found: Object, by: str, now: datetime | None) -> str:

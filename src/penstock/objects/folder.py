@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.objects.errors import ObjectGone, ObjectRefused, ObjectStoreAway
-from penstock.objects.protocol import LONGEST_KEY, Access, Listed, Object, moment_text
+from penstock.objects.protocol import MAX_KEY, Access, Listed, Object, moment_text
 from penstock.objects.tags import refuse_metadata, refuse_tags
 
 ASIDE = ".penstock"
@@ -91,7 +91,7 @@ class FolderStore:
         what = "One name" if len(self.unreadable) == 1 else many
         return (
             f"{what} in the folder of store '{self.name}' cannot be read and start nothing, such as "
-            f"'{min(self.unreadable)[:200]}': no UTF-8, longer than {LONGEST_KEY} bytes, or closed to us"
+            f"'{min(self.unreadable)[:200]}': no UTF-8, longer than {MAX_KEY} bytes, or closed to us"
         )
 
     # -- files ---------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class FolderStore:
                 for each in found:
                     here = each.is_dir(follow_symlinks=False)
                     key = above + each.name + ("/" if here else "")
-                    if not is_text(each.name) or len(os.fsencode(key)) > LONGEST_KEY:
+                    if not is_text(each.name) or len(os.fsencode(key)) > MAX_KEY:
                         self._note_unreadable(key)
                     if _wanted(key, here, prefix, after):
                         entries.append((os.fsencode(key), each.name, here))
@@ -252,7 +252,7 @@ def is_key(key: str) -> bool:
     """Whether it names a file inside a folder, and none that is ours."""
     names = key.split("/")
     plain = all(name not in ("", ".", "..") for name in names) and "\0" not in key
-    return plain and names[0] != ASIDE and len(key.encode("utf-8", "surrogateescape")) <= LONGEST_KEY
+    return plain and names[0] != ASIDE and len(key.encode("utf-8", "surrogateescape")) <= MAX_KEY
 
 
 def _wanted(key: str, folder: bool, prefix: str, after: str) -> bool:

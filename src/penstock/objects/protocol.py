@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 Access = Literal["read", "write"]
-LONGEST_KEY = 1024
+MAX_KEY = 1024
 """Bytes of a key in UTF-8."""
 
 

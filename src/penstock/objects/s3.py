@@ -28,9 +28,9 @@ PAGE = 1000
 KEYS_FOR = 60.0
 """Seconds for which keys are taken as good."""
 
-LONGEST_PRESIGN = timedelta(days=7)
+MAX_PRESIGN = timedelta(days=7)
 
-_KEPT = (
+_COPIED_FIELDS = (
     "ContentType",
     "ContentEncoding",
     "ContentDisposition",
@@ -77,7 +77,7 @@ class Credentials(Struct, frozen=True):
 Lookup = Callable[[], Awaitable[Credentials]]
 """Those that are set now. Raises BadStore, StoreError."""
 
-LARGEST_COPY = 5 * 1024**3
+MAX_COPY = 5 * 1024**3
 """Bytes that Amazon copies in one call, which is how metadata is changed."""
 
 
@@ -199,7 +199,7 @@ class S3Store:
 
     async def put_metadata(self, found: Object, metadata: Mapping[str, str]) -> Object:
         key, version = found.key, found.version
-        if (found.size or 0) > LARGEST_COPY and self._is_amazon():
+        if (found.size or 0) > MAX_COPY and self._is_amazon():
             raise ObjectRefused(
                 f"{self.bucket}/{key} is larger than 5 GB, and Amazon S3 copies no more at once: its metadata stays; "
                 "write tags instead"
@@ -216,7 +216,7 @@ class S3Store:
             TaggingDirective="COPY",
             Metadata=dict(metadata),
             CopySourceIfMatch=found.etag,
-            **{name: told[name] for name in _KEPT if name in told},
+            **{name: told[name] for name in _COPIED_FIELDS if name in told},
         )
         return await self.head(key, real_version(answer.get("VersionId")))
 
@@ -227,7 +227,7 @@ class S3Store:
         return datetime.now(UTC) + self._ahead
 
     async def presign(self, key: str, access: Access, expires: timedelta, version: str | None = None) -> str:
-        if not timedelta(seconds=1) <= expires <= LONGEST_PRESIGN:
+        if not timedelta(seconds=1) <= expires <= MAX_PRESIGN:
             raise ObjectRefused("an address of an object can be good for a second up to 7 days, not longer")
         method = "get_object" if access == "read" else "put_object"
         what = {"Bucket": self.bucket, "Key": key, **(_version(version) if access == "read" else {})}

@@ -21,7 +21,7 @@ from msgspec import Struct
 NOTHING = hashlib.sha256(b"").hexdigest()
 PARALLEL = 64
 SECONDS = 10.0
-LARGEST = 16 * 1024 * 1024
+MAX_OBJECT = 16 * 1024 * 1024
 """Bytes of an answer; a page of a listing has a tenth of it."""
 
 
@@ -139,7 +139,7 @@ async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> byt
 
 
 def _within(size: int) -> int:
-    if not 0 <= size <= LARGEST:
+    if not 0 <= size <= MAX_OBJECT:
         raise ValueError(f"{size} bytes")
     return size
 

@@ -15,7 +15,7 @@ from penstock.runtime.json.strict_json import Unreadable
 
 Item = TypeVar("Item")
 
-MOST = 1_000
+MAX_RECORDS = 1_000
 """Records that one notification may have."""
 
 _NOT_THE_OBJECT = ("Tagging", "Retention", "LegalHold", "Acl")
@@ -108,8 +108,8 @@ def _named(kind: str) -> str | None:
 
 
 def _bounded(notices: list[Notice]) -> list[Notice]:
-    if len(notices) > MOST:
-        raise _bad(f"it has more than {MOST} records")
+    if len(notices) > MAX_RECORDS:
+        raise _bad(f"it has more than {MAX_RECORDS} records")
     return notices
 
 

@@ -18,7 +18,7 @@ from penstock.objects.protocol import ObjectStore, moment_text
 from penstock.objects.s3 import Credentials, S3Store
 from penstock.objects.turns import UpdateOrder
 
-PATIENCE = 10.0
+LOOK_TIMEOUT = 10.0
 """Seconds that a look at a store may take."""
 
 
@@ -116,10 +116,10 @@ class Stores:
 
     async def _why_not(self, name: str) -> str | None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(LOOK_TIMEOUT):
                 await (await self.get(name)).check()
         except TimeoutError:
-            return f"the object store '{name}' did not answer within {PATIENCE:g} seconds"
+            return f"the object store '{name}' did not answer within {LOOK_TIMEOUT:g} seconds"
         except PenstockError as error:  # also a secret that cannot be opened: the other stores are shown
             return str(error)
         return None

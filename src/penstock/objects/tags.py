@@ -10,8 +10,8 @@ import msgspec
 
 from penstock.objects.errors import ObjectRefused
 
-MOST, LONGEST_NAME, LONGEST_VALUE = 10, 128, 256
-LARGEST_METADATA = 2048
+MAX_TAGS, MAX_NAME, MAX_VALUE = 10, 128, 256
+MAX_METADATA = 2048
 SIGNS = "+-=._:/@"
 """What a tag may have besides letters, digits and spaces, of any script: Amazon takes nothing else."""
 
@@ -29,16 +29,16 @@ def _text(value: Any) -> str:
 
 def refuse_tags(tags: Mapping[str, str]) -> None:
     """Raises ObjectRefused where there are too many, or one is too long, Amazon's own, or has what S3 does not take."""
-    if len(tags) > MOST:
+    if len(tags) > MAX_TAGS:
         raise ObjectRefused(
-            f"an object has {MOST} tags at most, and these would be {len(tags)}: "
+            f"an object has {MAX_TAGS} tags at most, and these would be {len(tags)}: "
             "choose some with `with: {tags: …}`, or remove some with a `tag` step"
         )
     for name, value in tags.items():
-        if not name or len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE:
+        if not name or len(name) > MAX_NAME or len(value) > MAX_VALUE:
             raise ObjectRefused(
-                f"the tag '{name[:40]}' cannot be written: a name has {LONGEST_NAME} characters at most, "
-                f"a value {LONGEST_VALUE}"
+                f"the tag '{name[:40]}' cannot be written: a name has {MAX_NAME} characters at most, "
+                f"a value {MAX_VALUE}"
             )
         if name.lower().startswith(RESERVED):
             raise ObjectRefused(
@@ -64,5 +64,5 @@ def refuse_metadata(metadata: Mapping[str, str]) -> None:
             raise ObjectRefused(f"'{name[:40]}' is no name of metadata: use letters, digits, -, _ and .")
         if not value.isascii() or not value.isprintable():
             raise ObjectRefused(f"the metadata '{name[:40]}' must be printable ASCII: it is sent in a header")
-    if sum(len(name) + len(value) for name, value in metadata.items()) > LARGEST_METADATA:
-        raise ObjectRefused(f"the metadata of an object has {LARGEST_METADATA} characters at most")
+    if sum(len(name) + len(value) for name, value in metadata.items()) > MAX_METADATA:
+        raise ObjectRefused(f"the metadata of an object has {MAX_METADATA} characters at most")

@@ -18,7 +18,7 @@ from penstock.store.errors import StoreError
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange
 
-TURNS = "/feeds/turns/"
+LOCKS = "/feeds/turns/"
 LEASE = timedelta(seconds=60)
 """How long the turn of a node that died is waited for."""
 
@@ -42,7 +42,7 @@ class UpdateOrder:
             if self._tokens is None or self._now is None:
                 yield
                 return
-            held = await _taken(self._tokens, f"{TURNS}{name}/", self._now)
+            held = await _taken(self._tokens, f"{LOCKS}{name}/", self._now)
             try:
                 yield
             finally:

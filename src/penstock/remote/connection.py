@@ -15,7 +15,7 @@ from penstock.remote.errors import BadServer, NoServer, NotPenstock, RemoteError
 from penstock.remote.problems import error_of
 
 DEFAULT = "http://127.0.0.1:7777"
-PATIENCE = 60.0
+CALL_TIMEOUT = 60.0
 """Seconds after which a call that was not answered is given up."""
 SILENCE = 45.0
 """Seconds without a word after which a stream is taken for dead: there is a comment every 15."""
@@ -40,7 +40,9 @@ def path_of(*names: str) -> str:
 class Connection:
     """Asks one server. Opened at the first call, closed by `close` or the end of `async with`."""
 
-    def __init__(self, url: str = DEFAULT, token: str | None = None, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, url: str = DEFAULT, token: str | None = None, *, patience: float = CALL_TIMEOUT
+    ) -> None:
         self.url = checked(url)
         self._token, self._patience = token, patience
         self._session: aiohttp.ClientSession | None = None

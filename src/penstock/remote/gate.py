@@ -27,8 +27,8 @@ from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import StoreAway, StoreUnavailable
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
 from penstock.workers.wire import (
-    LONGEST,
-    MOST,
+    MAX_BATCH,
+    MAX_POLL_SECONDS,
     AllTold,
     Completion,
     Error,
@@ -114,12 +114,12 @@ class HttpGate:
     async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """See `Gate`. One that is cancelled asks the server to end the poll, so that nothing is lost on the way."""
         self._worker = wish.worker
-        seconds = min(wait.total_seconds(), LONGEST)
+        seconds = min(wait.total_seconds(), MAX_POLL_SECONDS)
         poll = Poll(
             worker=wish.worker,
             task_lists=list(wish.task_lists),
             tasks=None if wish.tasks is None else list(wish.tasks),
-            max=min(wish.limit, MOST),
+            max=min(wish.limit, MAX_BATCH),
             wait=seconds,
         )
         asking = asyncio.ensure_future(self._ask("POST", "poll", poll, Polled, seconds + MARGIN))
@@ -299,7 +299,7 @@ def _calls(items: Sequence[Item]) -> Iterator[list[Item]]:
     size = 0
     for item in items:
         large = _size(item)
-        if piece and (len(piece) == MOST or size + large > BYTES):
+        if piece and (len(piece) == MAX_BATCH or size + large > BYTES):
             yield piece
             piece, size = [], 0
         piece.append(item)

@@ -28,7 +28,7 @@ from penstock.store.errors import NeedsMigration
 from penstock.store.open import Looker, is_shared, open_store, open_to_look, sqlite_path
 from penstock.topics.opening import open_bus
 
-PATIENCE = 10.0
+CHECK_TIMEOUT = 10.0
 SKEW = timedelta(seconds=5)
 """Clocks that differ by more than this make times hard to read; leases are kept by the database's clock alone."""
 LITTLE, LEAST = 1 << 30, 200 << 20
@@ -66,10 +66,10 @@ async def examine(settings: Settings, variables: Mapping[str, str]) -> list[Find
 
 async def _looked(about: str, look: Look) -> list[Finding]:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(CHECK_TIMEOUT):
             return await look()
     except TimeoutError:
-        return [Finding(about, "wrong", f"it did not answer within {PATIENCE:g}s")]
+        return [Finding(about, "wrong", f"it did not answer within {CHECK_TIMEOUT:g}s")]
     except (PenstockError, OSError) as error:
         return [Finding(about, "wrong", str(error))]
 
@@ -135,10 +135,10 @@ async def _buses(urls: Mapping[str, str]) -> list[Finding]:
 
 async def _bus(name: str, url: str) -> Finding:
     try:
-        async with asyncio.timeout(PATIENCE - 1):
+        async with asyncio.timeout(CHECK_TIMEOUT - 1):
             return Finding("buses", "fine", f"{name} answers: {await open_bus(url).check()}")
     except TimeoutError:
-        return Finding("buses", "wrong", f"{name}: it did not answer within {PATIENCE - 1:g}s")
+        return Finding("buses", "wrong", f"{name}: it did not answer within {CHECK_TIMEOUT - 1:g}s")
     except PenstockError as error:
         return Finding("buses", "wrong", f"{name}: {error}")
 

@@ -17,7 +17,7 @@ from penstock.server.exchange import Exchange
 HEAD = 64 * 1024
 """Bytes that the lines before the body may have."""
 LINES = 200
-LONGEST = 65_535
+MAX_ADDRESS = 65_535
 """Bytes of an address that can be told apart into its parts."""
 ADDRESS = "the address cannot be read: write what is no ASCII in it as %C3%B6, as `curl --url-query` does"
 SECONDS = 30.0
@@ -68,8 +68,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         """Of what stopped the reading from inside only the number of headers is ours; the rest is the address."""
         if len(self.headers) > LINES:
             self._refuse(431, "too_many_headers", f"the request has more than {LINES} headers: send fewer")
-        elif len(self.url) > LONGEST:
-            self._refuse(431, "address_too_long", f"the address has more than {LONGEST} bytes: send less")
+        elif len(self.url) > MAX_ADDRESS:
+            self._refuse(431, "address_too_long", f"the address has more than {MAX_ADDRESS} bytes: send less")
         else:
             self._refuse(400, "invalid_address", ADDRESS)
 

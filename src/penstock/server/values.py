@@ -20,7 +20,7 @@ from penstock_release.options import OAuth
 TRACING = ("off", "console", "otlp")
 """Where traces of runs can go."""
 
-SMALLEST, LARGEST = 1024, 4 * 1024 * 1024
+MIN_SIZE, MAX_SIZE = 1024, 4 * 1024 * 1024
 """Bytes that the limit of payloads may be set to."""
 
 _SIZE = re.compile(r"(\d+) ?(B|KiB|MiB)?")
@@ -130,7 +130,7 @@ def size(given: Any) -> int:
 def payload(given: Any) -> int:
     """Less would refuse ordinary work; more would make every run slow."""
     number = size(given)
-    if not SMALLEST <= number <= LARGEST:
+    if not MIN_SIZE <= number <= MAX_SIZE:
         raise ValueError("must be a size from 1KiB to 4MiB")
     return number
 

@@ -20,7 +20,7 @@ from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import decode_message, encode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.commands.commands import Commands
-from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
@@ -56,8 +56,8 @@ async def set_start_aside(
             event=aside.event,
             body=encode_message(aside),
             reason=_keepable(reason),
-            until=now + KEPT_FOR,
-            seen=Seen(f"aside/{start.workflow}//object", _digest(start.start_key), now + KEPT_FOR),
+            until=now + RETENTION,
+            seen=Seen(f"aside/{start.workflow}//object", _digest(start.start_key), now + RETENTION),
         )
     )
 
@@ -72,8 +72,8 @@ async def set_notice_aside(
     reason = f"a record in a notification of store '{name}' was set aside: {error}"
     aside = Outside(event=name, data={"store": name, "record": to_builtins(record)})
     body = encode_message(aside)
-    seen = Seen(f"aside/s3/{name}", blake2b(body, digest_size=16).hexdigest(), now + KEPT_FOR)
-    until = now + KEPT_FOR
+    seen = Seen(f"aside/s3/{name}", blake2b(body, digest_size=16).hexdigest(), now + RETENTION)
+    until = now + RETENTION
     await store.keep(
         PendingEvent(keys=(), event=name, body=body, reason=_keepable(reason), until=until, seen=seen)
     )
@@ -148,13 +148,13 @@ async def set_message_aside(
     seen = None
     if message.id is not None:
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
-        seen = Seen(scope, _digest(message.id), now + KEPT_FOR)
+        seen = Seen(scope, _digest(message.id), now + RETENTION)
     kept = PendingEvent(
         keys=(),
         event=aside.event,
         body=encode_message(aside),
         reason=_keepable(reason),
-        until=now + KEPT_FOR,
+        until=now + RETENTION,
         seen=seen,
     )
     await store.keep(kept)

@@ -13,7 +13,7 @@ from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.protocol import RunViews, WorkflowVersions
 from penstock.store.rows.rows import Filter, WorkflowState
 
-MOST = 50
+MAX_VERSIONS = 50
 """Versions that are looked back to."""
 
 AGAIN = 60.0
@@ -62,7 +62,7 @@ class Earlier:
     async def _read(self, state: WorkflowState) -> _Dropped:
         newest = taken((await self._flows.get(state.name, state.latest)).definition, self._kind)
         found: _Dropped = {}
-        for version in range(state.latest - 1, max(0, state.latest - 1 - MOST), -1):
+        for version in range(state.latest - 1, max(0, state.latest - 1 - MAX_VERSIONS), -1):
             row = await self._store.version(state.name, version)
             if row is None or self._kind not in row.definition:
                 continue

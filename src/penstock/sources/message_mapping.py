@@ -16,7 +16,7 @@ from penstock.runtime.node.trace_ids import LABEL, read_parent
 from penstock.sources.errors import CallRefused
 from penstock.sources.hooks.envelope import Message
 
-LONGEST = KEY - 32
+MAX_ID = KEY - 32
 """Characters of an id as it came: it is kept behind a word for where it came from."""
 
 
@@ -96,7 +96,7 @@ def _text(key: str, source: str, message: Message) -> str:
 def _id(source: str | None, message: Message) -> str | None:
     """What a repeat is known by; its digest where it is too long to be kept: senders call things as they like."""
     found = message.id if source is None else _text("id", source, message)
-    if found is None or length_problem(found, LONGEST) is None:
+    if found is None or length_problem(found, MAX_ID) is None:
         return found
     return f"digest {blake2b(found.encode('utf-8', 'surrogatepass'), digest_size=32).hexdigest()}"
 

@@ -14,8 +14,8 @@ from penstock.flow.model.run import Snapshot
 from penstock.kernel.net import RESERVED
 from penstock.kernel.wiring import WiredSlot
 
-MOST_LINES = 200
-WIDEST = 120
+MAX_LINES = 200
+MAX_WIDTH = 120
 
 
 def explain(flow: Flow, snapshot: Snapshot, history: list[Entry]) -> str:
@@ -23,9 +23,9 @@ def explain(flow: Flow, snapshot: Snapshot, history: list[Entry]) -> str:
     begun = snapshot.started_at
     lines = [_headline(flow, snapshot)]
     told = [line for entry in history for line in _entry(entry, begun)]
-    if len(told) > MOST_LINES:
-        cut = len(told) - MOST_LINES
-        told = [*told[: MOST_LINES // 2], f"  … {cut} lines …", *told[-MOST_LINES // 2 :]]
+    if len(told) > MAX_LINES:
+        cut = len(told) - MAX_LINES
+        told = [*told[: MAX_LINES // 2], f"  … {cut} lines …", *told[-MAX_LINES // 2 :]]
     lines += told
     lines += _rest(flow, snapshot)
     return "\n".join(lines)
@@ -86,7 +86,7 @@ def _output(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 1] + "…"
 
 
 def _rest(flow: Flow, snapshot: Snapshot) -> Iterator[str]:

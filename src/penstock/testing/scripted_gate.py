@@ -21,7 +21,7 @@ from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Re
 
 MINUTE = timedelta(seconds=60)
 USUAL = Timeouts()
-PATIENCE = 20.0
+WAIT_TIMEOUT = 20.0
 """Seconds after which a test that waits for something has failed."""
 
 
@@ -91,7 +91,7 @@ class ScriptedGate:
 
     async def until(self, holds: Callable[[], object]) -> None:
         """Wait for something that only the worker can bring about. Raises TimeoutError where it does not."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(WAIT_TIMEOUT):
             while not holds():
                 await self._news_or(0.02)
 

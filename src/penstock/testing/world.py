@@ -24,7 +24,7 @@ from penstock.testing.stubs import Duration, as_sequence, span
 from penstock.workers.task import Task, missing_tasks, tasks_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-MOST = 100_000
+MAX_HISTORY = 100_000
 """History entries of one run: one that goes on for longer will not come to rest."""
 
 Others = Literal["stub", "fail"]
@@ -42,7 +42,7 @@ class Endless(PenstockError):
 
     def __init__(self, workflow: str) -> None:
         super().__init__(
-            f"a run of '{workflow}' went on for {MOST:,} history entries without coming to rest: "
+            f"a run of '{workflow}' went on for {MAX_HISTORY:,} history entries without coming to rest: "
             "play it for a while with `until=`, or let a stub end its loop"
         )
 
@@ -52,7 +52,7 @@ class PlayHost(InMemoryEngine):
 
     def _apply(self, hosted: InMemoryRun, plan: Plan) -> None:
         # A loop of decisions alone takes no time: nothing else would ever stop it.
-        if len(hosted.history) > MOST:
+        if len(hosted.history) > MAX_HISTORY:
             self._queue.clear()
             raise Endless(hosted.flow.name)
         super()._apply(hosted, plan)

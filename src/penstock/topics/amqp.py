@@ -13,10 +13,10 @@ from typing import Any
 
 from penstock.topics.address import Address
 from penstock.topics.backlog import Backlog
-from penstock.topics.bus import MOST, Message, Outgoing, SentAt, never_said
+from penstock.topics.bus import MAX_IN_HAND, Message, Outgoing, SentAt, never_said
 from penstock.topics.errors import BusAway, MissingLibrary, NoTopic
 
-PATIENCE = 10.0
+CALL_TIMEOUT = 10.0
 """Seconds that one question to the server may take."""
 EXCHANGE = "amq.topic"
 QUEUE = "queue:"
@@ -48,7 +48,7 @@ class AmqpBus:
         try:
             async with self._asking():
                 channel = await connection.channel()
-                await channel.set_qos(prefetch_count=MOST)
+                await channel.set_qos(prefetch_count=MAX_IN_HAND)
                 queue = await self._queue(channel, topic, group)
                 lie = queue.declaration_result.message_count
                 backlog = None if since is None else Backlog(since, lie, _dated(sent_at))
@@ -119,7 +119,7 @@ class AmqpBus:
     async def _leave(self, connection: Any) -> None:
         """Whatever state it is in."""
         with suppress(Exception):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CALL_TIMEOUT):
                 await connection.close()
 
     async def _publishing(self) -> tuple[Any, Any]:
@@ -140,7 +140,7 @@ class AmqpBus:
     async def _asking(self) -> AsyncIterator[None]:
         """A question that the server may leave unanswered: its client waits for ever. Raises BusAway."""
         with self._away():
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CALL_TIMEOUT):
                 yield
 
     @contextmanager
@@ -179,9 +179,9 @@ class _AmqpSubscription:
         """The queue is no more, or has moved, and the connection is well: no more would ever come, nor an error."""
         self._waiting.put_nowait(None)
 
-    async def take(self, most: int = MOST) -> list[Message]:
+    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
         while self._backlog is not None and not self._backlog.over:
-            old, found = self._backlog.sift(await self._next(MOST))
+            old, found = self._backlog.sift(await self._next(MAX_IN_HAND))
             await self.done(old)
             if found:
                 return found

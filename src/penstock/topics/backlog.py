@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from penstock.topics.bus import MOST, Message, SentAt
+from penstock.topics.bus import MAX_IN_HAND, Message, SentAt
 
 
 class Backlog:
@@ -28,6 +28,8 @@ class Backlog:
         first = next((n for n, at in enumerate(times) if at is not None and at >= self._since), len(held))
         old = max((n + 1 for n, at in enumerate(times[:first]) if at is not None), default=0)
         rest = held[old:]
-        self.over = first < len(held) or self._left <= 0 or len(rest) >= MOST  # no more are given at a time
+        self.over = (
+            first < len(held) or self._left <= 0 or len(rest) >= MAX_IN_HAND
+        )  # no more are given at a time
         self._held = [] if self.over else rest
         return held[:old], rest if self.over else []

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-MOST = 100
+MAX_IN_HAND = 100
 """Messages that are in hand at a time."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
@@ -53,7 +53,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
 class Subscription(Protocol):
     """The messages of one topic, for one group, in the order of the broker: of a partition, a queue, a stream."""
 
-    async def take(self, most: int = MOST) -> list[Message]:
+    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
         """The next messages, one at least: waits for it. Raises BusAway."""
         ...
 

@@ -15,10 +15,10 @@ from re import match
 from typing import Any, TypeVar
 
 from penstock.topics.address import Address
-from penstock.topics.bus import MOST, Message, Outgoing, SentAt, never_said
+from penstock.topics.bus import MAX_IN_HAND, Message, Outgoing, SentAt, never_said
 from penstock.topics.errors import BusAway, MessageRefused, MissingLibrary, NoTopic
 
-PATIENCE = 5.0
+CALL_TIMEOUT = 5.0
 """Seconds that one question to the brokers may take."""
 LOOK = 1.0
 """Seconds that a thread waits for messages at a time: it cannot be interrupted."""
@@ -41,7 +41,7 @@ class KafkaBus:
         self._from = "earliest" if address.choice("from", "first", "new") == "first" else "latest"
         self._common = {
             "bootstrap.servers": address.hosts,
-            "socket.connection.setup.timeout.ms": int(PATIENCE * 1000),
+            "socket.connection.setup.timeout.ms": int(CALL_TIMEOUT * 1000),
             "log_level": 0,
             **({} if address.user is None else {"sasl.username": address.user}),
             **({} if address.password is None else {"sasl.password": address.password}),
@@ -79,7 +79,7 @@ class KafkaBus:
 
     async def publish(self, topic: str, message: Outgoing) -> None:
         if self._producer is None:
-            how = {**self._common, "enable.idempotence": True, "message.timeout.ms": int(PATIENCE * 1000)}
+            how = {**self._common, "enable.idempotence": True, "message.timeout.ms": int(CALL_TIMEOUT * 1000)}
             self._producer = self._client(self._kafka.Producer, how)
         loop = asyncio.get_running_loop()
         told: asyncio.Future[Any] = loop.create_future()
@@ -97,10 +97,10 @@ class KafkaBus:
             except self._kafka.KafkaException as error:  # it is not even queued
                 delivered(error.args[0], None)
             else:
-                producer.flush(PATIENCE)
+                producer.flush(CALL_TIMEOUT)
 
         await self._producer.call(send)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(CALL_TIMEOUT):
             error = await told
         if error is not None:
             unknown = self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
@@ -115,7 +115,7 @@ class KafkaBus:
 
         client = self._client(AdminClient, self._common)
         try:
-            found = await client.call(lambda it: it.list_topics(timeout=PATIENCE))
+            found = await client.call(lambda it: it.list_topics(timeout=CALL_TIMEOUT))
         finally:
             client.close()
         return f"Kafka, {len(found.brokers)} brokers"
@@ -164,7 +164,7 @@ class _KafkaSubscription:
         if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN or error.fatal():
             self._why = str(error)
 
-    async def take(self, most: int = MOST) -> list[Message]:
+    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
         while True:
             found = await self.client.call(lambda it: it.consume(most, LOOK))
             good = [each for each in found if each.error() is None]
@@ -198,7 +198,7 @@ def _refuse_unknown(kafka: Any, consumer: Any, topic: str) -> None:
     """A topic that is not there would be waited for without a word. Raises NoTopic."""
     if topic.startswith("^"):
         return
-    found = consumer.list_topics(topic, timeout=PATIENCE).topics.get(topic)
+    found = consumer.list_topics(topic, timeout=CALL_TIMEOUT).topics.get(topic)
     if found is None or (
         found.error is not None and found.error.code() == kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
     ):
@@ -207,20 +207,20 @@ def _refuse_unknown(kafka: Any, consumer: Any, topic: str) -> None:
 
 def _places(kafka: Any, consumer: Any, topic: str, since: datetime) -> dict[tuple[str, int], int]:
     """The first offset from a time on, of each partition; its end where nothing came later."""
-    found = consumer.list_topics(timeout=PATIENCE).topics.values()
+    found = consumer.list_topics(timeout=CALL_TIMEOUT).topics.values()
     wanted = [each for each in found if each.topic == topic or (topic[0] == "^" and match(topic, each.topic))]
     at = int(since.timestamp() * 1000)
     asked = [kafka.TopicPartition(each.topic, number, at) for each in wanted for number in each.partitions]
     places = {}
-    for place in consumer.offsets_for_times(asked, PATIENCE) if asked else ():
-        end = consumer.get_watermark_offsets(place, PATIENCE)[1]
+    for place in consumer.offsets_for_times(asked, CALL_TIMEOUT) if asked else ():
+        end = consumer.get_watermark_offsets(place, CALL_TIMEOUT)[1]
         places[place.topic, place.partition] = end if place.offset < 0 else place.offset
     return places
 
 
 def _begin_at(places: Mapping[tuple[str, int], int], consumer: Any, given: list[Any]) -> None:
     """Begin there in the partitions that were given to us, unless the group was further."""
-    found = consumer.committed(given, PATIENCE)
+    found = consumer.committed(given, CALL_TIMEOUT)
     for place in found:
         place.offset = max(place.offset, places.get((place.topic, place.partition), place.offset))
     consumer.assign(found)

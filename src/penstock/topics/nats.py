@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.topics.address import Address
-from penstock.topics.bus import MOST, Message, Outgoing, SentAt, never_said
+from penstock.topics.bus import MAX_IN_HAND, Message, Outgoing, SentAt, never_said
 from penstock.topics.errors import BusAway, MessageRefused, MissingLibrary, NoTopic
 
-PATIENCE = 5.0
+CALL_TIMEOUT = 5.0
 """Seconds that one question to the server may take."""
 LOOK = 5.0
 """Seconds after which a wait for messages looks whether the server is still there."""
@@ -78,7 +78,7 @@ class NatsBus:
                 ack_wait=self._ack_wait,
                 deliver_policy=policy,
                 opt_start_time=first,
-                max_ack_pending=4 * MOST,
+                max_ack_pending=4 * MAX_IN_HAND,
             )
             await stream.add_consumer(kept, wanted)
             left = 0
@@ -107,7 +107,7 @@ class NatsBus:
         headers = {**message.headers, "Nats-Msg-Id": f"{message.id} {topic}"}
         try:
             with self._away():
-                await client.jetstream().publish(topic, message.body, timeout=PATIENCE, headers=headers)
+                await client.jetstream().publish(topic, message.body, timeout=CALL_TIMEOUT, headers=headers)
         except BusAway as error:
             if isinstance(error.__cause__, NoStreamResponseError):
                 raise self._no_stream(topic) from None
@@ -140,7 +140,7 @@ class NatsBus:
 
     async def _connect(self) -> Any:
         with self._away():
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CALL_TIMEOUT):
                 return await self._nats.connect(
                     self._servers(),
                     user=self._address.user if self._address.password is not None else None,
@@ -149,7 +149,7 @@ class NatsBus:
                     allow_reconnect=False,
                     max_reconnect_attempts=1,
                     reconnect_time_wait=0,
-                    connect_timeout=int(PATIENCE),
+                    connect_timeout=int(CALL_TIMEOUT),
                     ping_interval=10,
                     error_cb=_quiet,
                 )
@@ -173,7 +173,7 @@ class _NatsSubscription:
         self._url, self._client, self._taken = url, client, taken
         self._in_hand: dict[int, Any] = {}
 
-    async def take(self, most: int = MOST) -> list[Message]:
+    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
         import nats.errors
 
         while True:
@@ -194,7 +194,7 @@ class _NatsSubscription:
             for message in messages:
                 await message.token.ack()
                 self._in_hand.pop(id(message.token), None)
-            await self._client.flush(timeout=int(PATIENCE))
+            await self._client.flush(timeout=int(CALL_TIMEOUT))
 
     async def hold(self, pace: float) -> None:
         """Say now and then that what is in hand is worked on: it would come again."""
@@ -209,7 +209,7 @@ class _NatsSubscription:
         with suppress(Exception):  # it comes again after its time, all the same
             for each in self._in_hand.values():
                 await each.nak()
-            await self._client.flush(timeout=int(PATIENCE))
+            await self._client.flush(timeout=int(CALL_TIMEOUT))
 
 
 def _message(found: Any) -> Message:
@@ -235,7 +235,7 @@ def away(url: str, *errors: type[Exception], but: tuple[type[Exception], ...] = 
 async def _leave(client: Any) -> None:
     """Whatever state it is in."""
     with suppress(Exception):
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(CALL_TIMEOUT):
             await client.close()
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-MOST = 1000
+MAX_BATCH = 1000
 """Tasks in one poll, and items in one report."""
-LONGEST = 30
+MAX_POLL_SECONDS = 30
 """Seconds that a poll may wait."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
@@ -28,7 +28,7 @@ class Poll(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True)
     task_lists: Lists | None = None
     tasks: Tasks | None = None
     max: Annotated[int, Meta(ge=1)] = 1
-    wait: Annotated[float, Meta(ge=0, le=LONGEST)] = LONGEST
+    wait: Annotated[float, Meta(ge=0, le=MAX_POLL_SECONDS)] = MAX_POLL_SECONDS
 
 
 class RunOf(Struct):
@@ -150,7 +150,7 @@ class Items(Struct, forbid_unknown_fields=True, kw_only=True):
     """Many things at once, by one worker."""
 
     worker: Name
-    items: Annotated[list[Item], Meta(max_length=MOST)]
+    items: Annotated[list[Item], Meta(max_length=MAX_BATCH)]
 
 
 class Told(Struct, omit_defaults=True, kw_only=True):
@@ -188,7 +188,7 @@ class Offers(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tru
     """A worker is there, and what it can do. `name` is for people; a worker's id is new at every start."""
 
     worker: Name
-    offers: Annotated[list[Offered], Meta(max_length=MOST)]
+    offers: Annotated[list[Offered], Meta(max_length=MAX_BATCH)]
     name: Name | None = None
     task_lists: Lists | None = None
     concurrency: Annotated[int, Meta(ge=1, le=1_000_000)] = 1

@@ -13,7 +13,7 @@ from penstock_release.errors import Refused
 from penstock_release.rules import RELEASE_ENDS
 
 PART = "release"
-PAGE, LARGEST = 10, 1000
+PAGE, MAX_PAGE = 10, 1000
 
 Handler = Callable[[RequestContext[None, None]], Awaitable[Any]]
 
@@ -53,7 +53,7 @@ def address(ask: RequestContext[None, None], path: str) -> str:
 def page(ask: RequestContext[None, None], items: Sequence[Any]) -> dict[str, Any]:
     """Some of the items by `limit` and `offset`, with the addresses of the pages around."""
     query = ask.request.query_params
-    limit = min(_number(query.get("limit"), PAGE) or PAGE, LARGEST)
+    limit = min(_number(query.get("limit"), PAGE) or PAGE, MAX_PAGE)
     offset = _number(query.get("offset"), 0)
     others = {name: value for name, value in query.items() if name not in ("limit", "offset")}
 

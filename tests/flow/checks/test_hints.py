@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.flow.checks.workflows import report
 
-from penstock.flow.model.names import MOST_COMPARED, MOST_HINTS, nearest
+from penstock.flow.model.names import MAX_COMPARED, MAX_HINTS, nearest
 
-MANY = 3 * MOST_HINTS
+MANY = 3 * MAX_HINTS
 KNOWN = [f"known_{number}" for number in range(MANY)]
 PARAMS = f"params: {{type: object, properties: {{{', '.join(f'{name}: {{}}' for name in KNOWN)}}}}}\n"
 WRONG = {
@@ -30,10 +30,10 @@ def test_of_many_wrong_names_the_first_have_a_hint(what: str) -> None:
     found = [each for each in report(WRONG[what]).findings if "knowm" in each.message]
 
     assert len(found) == MANY
-    assert ["Did you mean" in str(each.hint) for each in found].count(True) == MOST_HINTS
+    assert ["Did you mean" in str(each.hint) for each in found].count(True) == MAX_HINTS
 
 
 def test_among_very_many_names_those_of_about_the_length_are_looked_at() -> None:
-    others = [f"{number:040}" for number in range(100 * MOST_COMPARED)]
+    others = [f"{number:040}" for number in range(100 * MAX_COMPARED)]
 
     assert nearest("transcode_vidoe", [*others, "transcode_video"]) == "transcode_video"

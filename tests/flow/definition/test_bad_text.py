@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.flow.format.nodes import LARGEST
+from penstock.flow.format.nodes import MAX_SIZE
 from penstock.flow.format.reading import from_plain, read_definition
 from penstock.flow.model.problems import UNREADABLE, DefinitionError, Problem
 
@@ -151,7 +151,7 @@ def test_json_that_pythons_own_reader_lets_pass_is_refused(
 
 def test_a_file_over_the_limit_is_refused_before_it_is_parsed() -> None:
     message = "A definition has at most 512 KiB; split the workflow."
-    assert refused("é" * (LARGEST // 2 + 1)) == (Problem("too_large", "", message),)
+    assert refused("é" * (MAX_SIZE // 2 + 1)) == (Problem("too_large", "", message),)
 
 
 @pytest.mark.parametrize(

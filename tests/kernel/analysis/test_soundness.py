@@ -301,7 +301,7 @@ def test_s16_fewer_states_are_kept_where_each_is_large(monkeypatch: pytest.Monke
     wide = net(*branches(3, 3))
     assert analyse(wide).complete
 
-    monkeypatch.setattr(soundness, "MOST_NUMBERS", 80)
+    monkeypatch.setattr(soundness, "MAX_NUMBERS", 80)
 
     cut = analyse(wide)
     assert (cut.complete, cut.states) == (False, 5)

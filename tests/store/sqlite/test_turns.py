@@ -12,7 +12,7 @@ import pytest
 
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.store import SqliteStore
-from penstock.store.sqlite.switch_interval import TURN, ShortTurns
+from penstock.store.sqlite.switch_interval import SWITCH_INTERVAL, ShortSwitchInterval
 from penstock.store.sqlite.tables.runs import MIN_THREAD_CHANGES
 from tests.store.sqlite.builders import begin
 
@@ -26,18 +26,18 @@ def as_it_was() -> Iterator[None]:
 
 def test_turns_are_short_as_long_as_anybody_is_inside() -> None:
     sys.setswitchinterval(0.004)
-    turns = ShortTurns()
+    turns = ShortSwitchInterval()
 
     with turns:
         with turns:
-            assert sys.getswitchinterval() == pytest.approx(TURN)
-        assert sys.getswitchinterval() == pytest.approx(TURN)
+            assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
+        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
     assert sys.getswitchinterval() == pytest.approx(0.004)
 
 
 def test_they_are_as_before_after_a_failure_and_never_longer() -> None:
     sys.setswitchinterval(0.000064)
-    turns = ShortTurns()
+    turns = ShortSwitchInterval()
 
     with pytest.raises(ValueError, match="no"), turns:
         assert sys.getswitchinterval() == pytest.approx(0.000064, abs=0.000001)
@@ -48,7 +48,7 @@ def test_they_are_as_before_after_a_failure_and_never_longer() -> None:
 @pytest.mark.parametrize("micros", [50, 500, 4_999, 5_000])
 def test_they_do_not_become_shorter_from_time_to_time(micros: int) -> None:
     sys.setswitchinterval((micros + 0.5) / 1_000_000)
-    before, turns = sys.getswitchinterval(), ShortTurns()
+    before, turns = sys.getswitchinterval(), ShortSwitchInterval()
     for _ in range(1_000):
         with turns:
             pass

@@ -18,7 +18,7 @@ from penstock.runtime.errors import UnknownApproval, UnknownCallback
 from penstock.runtime.queries.cursors import write_cursor
 
 calls = Calls("approvals")
-LARGEST = 1024 * 1024
+MAX_BODY = 1024 * 1024
 
 
 @calls.get("/api/approvals", "read", query=WhichApprovals, gives=Page[Approval])
@@ -66,7 +66,7 @@ async def call_back(ask: RequestContext[None, None]) -> CalledBack:
         limiter.check("callback", monotonic())
         raise UnknownCallback
     limiter.check(f"callback/{id}", monotonic())
-    raw = await raw_body(ask.request, LARGEST)
+    raw = await raw_body(ask.request, MAX_BODY)
     body: Any = value_of(raw) if raw.strip() else None
     return CalledBack(await ask.engine.call_back(id, body))  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ from penstock.api.call import Calls
 from penstock.api.guard import identify
 from penstock.api.reading import Unreadable
 from penstock.api.request_context import RequestContext
-from penstock.api.streams import BEAT, MEDIA, StreamResponse, comment, message
+from penstock.api.streams import HEARTBEAT_INTERVAL, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine
 from penstock.runtime.queries.change_feed import Reader
@@ -41,7 +41,7 @@ def _last(header: str | None, after: int | None) -> int:
 
 
 async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes, None]:
-    async for item in engine.following.run(run, after, BEAT):
+    async for item in engine.following.run(run, after, HEARTBEAT_INTERVAL):
         if item is None:
             yield comment(ALIVE, after)
         else:
@@ -73,7 +73,7 @@ async def _changes(reader: Reader, sees: Any) -> AsyncGenerator[bytes, None]:
     now = asyncio.get_running_loop().time
     spoke = now()
     while True:
-        batch = await reader.read(max(0.0, spoke + BEAT - now()))
+        batch = await reader.read(max(0.0, spoke + HEARTBEAT_INTERVAL - now()))
         if batch is not None and batch.reset:
             piece = message("reset", {}, reader.id)
         else:
@@ -82,7 +82,7 @@ async def _changes(reader: Reader, sees: Any) -> AsyncGenerator[bytes, None]:
                 for number, state in (batch.changes if batch else ())
                 if sees(state.workflow)
             )
-        if not piece and now() - spoke >= BEAT:
+        if not piece and now() - spoke >= HEARTBEAT_INTERVAL:
             piece = comment(ALIVE, reader.id)
         if piece:
             yield piece

@@ -20,7 +20,7 @@ from penstock.api.work.worker_registry import seat
 from penstock.flow.errors import PenstockError
 from penstock.store.rows.rows import Renewal
 from penstock.workers.wire import (
-    MOST,
+    MAX_BATCH,
     AllTold,
     Completion,
     Fault,
@@ -172,7 +172,7 @@ async def _read_items(ask: RequestContext[None, None]) -> tuple[Items, int, list
         return fit(raw, Items), size, []
     except NotFitting:
         items = raw.get("items") if isinstance(raw, dict) else None
-        if not isinstance(items, list) or len(items) > MOST:
+        if not isinstance(items, list) or len(items) > MAX_BATCH:
             raise
     good: list[Any] = []
     wrong: list[tuple[int, Told]] = []

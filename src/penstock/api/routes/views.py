@@ -16,7 +16,7 @@ from penstock.runtime.node.audit_context import by_for
 
 calls = Calls("views")
 PREFIX = "view/"
-MOST = 1000
+MAX_VIEWS = 1000
 """Views that are kept: all of them are read whenever somebody looks at the list."""
 
 
@@ -45,8 +45,8 @@ async def save_view(ask: RequestContext[SaveView, None]) -> Reply:
     name: str = fit(ask.path["name"], Name)
     text = msgspec.json.encode(ask.body).decode()
     kept = await ask.service.store.notes(PREFIX)
-    if PREFIX + name not in kept and len(kept) >= MOST:
-        raise Invalid(f"{MOST} views are kept, as many as there may be: drop one that nobody needs")
+    if PREFIX + name not in kept and len(kept) >= MAX_VIEWS:
+        raise Invalid(f"{MAX_VIEWS} views are kept, as many as there may be: drop one that nobody needs")
     was = await ask.service.store.put_note(PREFIX + name, text, by_for(name, after=text))
     return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
 

@@ -27,7 +27,7 @@ from penstock.access.errors import Forbidden, TooManyRequests
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, NotFound, PayloadTooLarge
 
-TOLD = 1500
+MAX_SENTENCE = 1500
 """Characters of what does not fit that are told in the sentence."""
 
 
@@ -144,6 +144,6 @@ class InvalidOutput(Invalid):
     def __init__(self, task: str, problems: Sequence[str]) -> None:
         self.problems = list(problems)
         super().__init__(
-            f"the output of task '{task}' does not fit its schema: {'; '.join(problems)[:TOLD]}; the lease is kept: "
-            "complete it with one that does, or let it fail"
+            f"the output of task '{task}' does not fit its schema: {'; '.join(problems)[:MAX_SENTENCE]}; "
+            "the lease is kept: complete it with one that does, or let it fail"
         )

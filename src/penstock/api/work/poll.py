@@ -14,12 +14,12 @@ from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
 from penstock.api.work.worker_registry import Behind, WorkerRegistry, seat
 from penstock.flow.decisions.scope import events_of, inputs_of
-from penstock.flow.model.names import LONGEST, wrong_identifier
+from penstock.flow.model.names import MAX_NAME_LENGTH, wrong_identifier
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.tags import visible
 from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows.rows import ClaimRequest
-from penstock.workers.wire import MOST, Given, Left, Poll, Polled, RunOf
+from penstock.workers.wire import MAX_BATCH, Given, Left, Poll, Polled, RunOf
 
 
 async def poll(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
@@ -75,7 +75,7 @@ def _lists(body: Poll, caller: Caller) -> tuple[str, ...]:
         lists = tuple(name for name in caller.task_lists or () if "*" not in name) or ("default",)
     for name in lists:
         # A suffix of the installation may make it longer than the name of a list itself may be.
-        if (problem := wrong_identifier(name[:LONGEST])) is not None:
+        if (problem := wrong_identifier(name[:MAX_NAME_LENGTH])) is not None:
             place = "/task_list" if body.task_lists is None else "/task_lists"
             raise NotFitting(place, f"the name of a task list {problem}")
     require_lists(caller, lists)
@@ -90,8 +90,8 @@ def require_lists(caller: Caller, lists: Sequence[str]) -> None:
 
 
 def _limit(desk: WorkerRegistry, asked: int, caller: Caller) -> int:
-    if asked > MOST:
-        raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MOST} at most")
+    if asked > MAX_BATCH:
+        raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MAX_BATCH} at most")
     room = desk.room(caller)
     if room is None:
         return asked

@@ -31,7 +31,7 @@ POLLS = 1000
 """Polls that may wait at one node."""
 SHARE = 200
 """Of them, those of one token: nobody keeps the workers of others out."""
-ATTEND = 15.0
+REGISTER_INTERVAL = 15.0
 """Seconds after which a worker that only polls is noted as there once more."""
 LISTS = 100
 """Task lists that are remembered of one worker."""
@@ -169,7 +169,7 @@ class WorkerRegistry:
                 concurrency=poll.max,
                 started_at=behind.now(),
             )
-        elif at - noted >= ATTEND:
+        elif at - noted >= REGISTER_INTERVAL:
             known = replace(known, task_lists=lists)
         elif not set(lists) <= set(known.task_lists):
             # Both: one that asks now for these and now for those would be written at every poll.

@@ -23,7 +23,7 @@ from penstock.runtime.inmemory.engine import InMemoryRun
 from penstock.testing.summary import NEVER_OK
 
 STYLES = {"succeeded": "good", "waiting": "warning", "canceled": "warning"}
-LONGEST_VALUE = 2_000
+MAX_VALUE = 2_000
 _FRAME = re.compile(r'File "(.+?)", line (\d+), in (.+)')
 
 
@@ -136,4 +136,4 @@ def short(value: Any) -> str:
 
 def cut(text: str) -> str:
     """A text, cut where it is very long."""
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} … (--json shows all of it)"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]} … (--json shows all of it)"

@@ -22,7 +22,7 @@ from penstock.testing.summary import CriticalPath, Durations, Stall, Summary
 
 BAR = 24
 """Columns of the longest bar."""
-MOST_RUNS = 1_000_000
+MAX_RUNS = 1_000_000
 STYLES = {"succeeded": "good", "failed": "error", "stalled": "error", "cut off": "error"}
 
 Runs = Annotated[int, typer.Option("--runs", metavar="N", help="How many runs to play.")]
@@ -52,8 +52,8 @@ def simulate(
 
       penstock simulate shop.yaml --runs 10000 --seed 7 --fail-rate 0.2 --json
     """
-    if not 1 <= runs <= MOST_RUNS:
-        raise Wrong.because(f"--runs {runs} is out of range: say 1 to {MOST_RUNS:,}.")
+    if not 1 <= runs <= MAX_RUNS:
+        raise Wrong.because(f"--runs {runs} is out of range: say 1 to {MAX_RUNS:,}.")
     if not 0 <= fail_rate <= 1:
         raise Wrong.because(f"--fail-rate {fail_rate:g} is no share: say a number from 0 to 1, such as 0.05.")
     workflow = read(file, tasks, no_tasks)

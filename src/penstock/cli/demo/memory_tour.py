@@ -24,7 +24,7 @@ from penstock.flow.decisions.quiescence import waiting_for
 from penstock.flow.model.run import Snapshot
 
 BUDGET = 2.0
-MOST_ROUNDS = 5
+MAX_ROUNDS = 5
 """How often a run that waits is given what it waits for."""
 
 
@@ -79,7 +79,7 @@ def show_of(path: Path, drawings: Path) -> Shown:
     drawing = drawings / f"{path.stem}.svg"
     drawing.write_text(drawn(workflow, "svg"), encoding="utf-8")
     events: list[str] = []
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         played = play(workflow, None, events, fast=True, stubbed=True, quiet=True, say=_silent)
         snapshot = played.hosted.snapshot
         if snapshot.status != "waiting":

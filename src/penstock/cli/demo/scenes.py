@@ -17,11 +17,11 @@ from penstock.engine.services import Running
 from penstock.flow.model.definition import Definition
 from penstock.runtime.errors import InvalidInput
 
-PATIENCE = 30.0
+RUN_TIMEOUT = 30.0
 """Seconds that a run may take before the demo shows it as it is."""
-GLANCE = 0.25
+POLL_INTERVAL = 0.25
 """Seconds after which it is asked whether people are."""
-MOST_ROUNDS = 5
+MAX_ROUNDS = 5
 """How often a run that waits is given what it waits for."""
 CALLBACK = "et_job_finished"
 """What the transcoder tells by itself."""
@@ -140,7 +140,7 @@ async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
     )
     view = await _rested(engine, run, scene.told)
     asked = await _asked(engine, run)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if not scene.helped or not (asked or view["status"] == "waiting"):
             break
         await _help(engine, running, scene, run, view["waiting_for"] or ())
@@ -180,10 +180,10 @@ def _datum(schema: Any) -> Any:
 async def _rested(engine: Engine, run: str, ended: bool) -> dict[str, Any]:
     """The run when nothing moves any more; with `ended` also what comes from outside is waited for."""
     clock = asyncio.get_running_loop().time
-    end = clock() + PATIENCE
+    end = clock() + RUN_TIMEOUT
     while clock() < end:
         try:
-            return await engine.wait(run, GLANCE, rest=not ended)
+            return await engine.wait(run, POLL_INTERVAL, rest=not ended)
         except TimeoutError:
             # A run is not at rest while one that it started waits for a person.
             if await _asked(engine, run):

@@ -9,14 +9,14 @@ from typing import Any
 from penstock.cli.serve.settings import settings_of
 from penstock.remote.engine import RemoteEngine
 
-PATIENCE = 0.8
+COMPLETION_TIMEOUT = 0.8
 """Seconds: who presses Tab does not wait longer."""
-MOST = 30
+MAX_SUGGESTIONS = 30
 
 
 def run_ids(incomplete: str) -> list[tuple[str, str]]:
     """The newest runs."""
-    rows = _asked(lambda engine: engine.runs(limit=MOST))
+    rows = _asked(lambda engine: engine.runs(limit=MAX_SUGGESTIONS))
     return [
         (row["id"], f"{row['workflow']} {row['status']}") for row in rows if row["id"].startswith(incomplete)
     ]
@@ -31,7 +31,10 @@ def workflow_names(incomplete: str) -> list[str]:
 def _asked(question: Callable[[RemoteEngine], Awaitable[list[dict[str, Any]]]]) -> list[dict[str, Any]]:
     async def ask() -> list[dict[str, Any]]:
         settings = settings_of()
-        async with asyncio.timeout(PATIENCE), RemoteEngine(settings["server"], settings["token"]) as engine:
+        async with (
+            asyncio.timeout(COMPLETION_TIMEOUT),
+            RemoteEngine(settings["server"], settings["token"]) as engine,
+        ):
             return await question(engine)
 
     try:

@@ -18,7 +18,7 @@ TICK = 0.25
 """Seconds between two pictures."""
 LOOK = 0.5
 """Seconds between two looks at a history that cannot be followed."""
-LONGEST_AWAY = 60.0
+RECONNECT_TIMEOUT = 60.0
 """Seconds that a server may be away before it is given up."""
 
 Entries = list[dict[str, Any]]
@@ -80,7 +80,7 @@ async def _pump(engine: Penstock, run: str, news: asyncio.Queue[Entries]) -> Non
             if away == 0.0:
                 note("the server does not answer; waiting for it")
             away += 1.0
-            if away > LONGEST_AWAY:
+            if away > RECONNECT_TIMEOUT:
                 raise
         await asyncio.sleep(1.0)
 

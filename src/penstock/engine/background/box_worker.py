@@ -24,8 +24,8 @@ from penstock.store.errors import StoreError
 from penstock.store.rows.access import AuditRow
 from penstock.workers.worker.worker import Worker, new_local_incarnation
 
-AT_ONCE = 256
-RESTING = 4000
+MAX_CONCURRENT = 256
+MAX_POLLING = 4000
 """How many more may be under way that only wait for the time to ask again."""
 QUICK = ("http", "mail")
 """Those that may run inside a call."""
@@ -49,13 +49,13 @@ class Boxes:
             self.tasks,
             name=f"{socket.gethostname()}:{os.getpid()}:{BOXES}",
             task_lists=(BOXES,),
-            concurrency=AT_ONCE,
+            concurrency=MAX_CONCURRENT,
             threads=32,
             grace=GRACE,
             now=node.clock.now,
             new_id=new_local_incarnation,
             hands_back=True,
-            resting=lambda: min(world.resting, RESTING),
+            resting=lambda: min(world.resting, MAX_POLLING),
         )
         world.rested = self.worker.make_room
         self._working: asyncio.Task[None] | None = None

@@ -21,7 +21,7 @@ from penstock.flow.compile.notices import WEBHOOKS
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node
 from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease
@@ -37,9 +37,9 @@ BATCH = 200
 """Letters of a topic that are on their way at a time."""
 LOOK, ALONE = 2.0, 30.0
 """Seconds between two looks for letters that nobody told of; alone on a store there are none."""
-FIRST, LONGEST = 1.0, 30.0
+MIN_DELAY, MAX_DELAY = 1.0, 30.0
 """Seconds between two tries of what failed."""
-LONGEST_CALLS, LONGEST_WISH = 300.0, 3600.0
+MAX_WEBHOOK_DELAY, MAX_RETRY_AFTER = 300.0, 3600.0
 """The same of a webhook that fails; and of one that says itself when to call again."""
 LAST = 5.0
 """Seconds that a stop gives to what is still to be published."""
@@ -127,13 +127,13 @@ class Publishing:
                 self._failing.discard(bus)
             except Lost:
                 self._held.pop(bus, None)
-                wait = FIRST
+                wait = MIN_DELAY
             except Exception as error:
                 failed += 1
                 self._failing.add(bus)
                 self.failures[bus] += 1
                 log.warning("nothing is published on bus '%s' just now: %s", bus, error)
-                wait = min(FIRST * 2 ** min(failed - 1, 10), LONGEST)
+                wait = min(MIN_DELAY * 2 ** min(failed - 1, 10), MAX_DELAY)
                 await asyncio.sleep(wait)
                 continue
             try:
@@ -153,7 +153,7 @@ class Publishing:
             found = await self.node.store.outbox_messages(bus, BATCH)
             letters = [each for each in found if rests.get(each.topic, 0) <= 0]
             if not letters or not await self._hold(bus):
-                return max(0.05, min((left for left in rests.values() if left > 0), default=LONGEST))
+                return max(0.05, min((left for left in rests.values() if left > 0), default=MAX_DELAY))
             await self._publish(bus, letters)
 
     async def _hold(self, bus: str) -> bool:
@@ -225,9 +225,9 @@ class Publishing:
         """Leave a topic alone for a while: the others go on."""
         self.failures[bus] += 1
         _, failed = self._rests.get((bus, topic), (0.0, 0))
-        wait = min(FIRST * 2 ** min(failed, 10), LONGEST if bus != WEBHOOKS else LONGEST_CALLS)
+        wait = min(MIN_DELAY * 2 ** min(failed, 10), MAX_DELAY if bus != WEBHOOKS else MAX_WEBHOOK_DELAY)
         if isinstance(error, NotTaken) and error.wait is not None:
-            wait = max(wait, min(error.wait.total_seconds(), LONGEST_WISH))
+            wait = max(wait, min(error.wait.total_seconds(), MAX_RETRY_AFTER))
         self._rests[bus, topic] = asyncio.get_running_loop().time() + wait, failed + 1
         log.warning("nothing is published to %s just now: %s", _place(bus, topic), error)
 
@@ -237,7 +237,7 @@ class Publishing:
             {"url": shown_address(letter.topic)} if bus == WEBHOOKS else {"bus": bus, "topic": letter.topic}
         )
         said = {**place, "run": letter.run, "id": id, "bytes": len(letter.body)}
-        until = self.node.clock.now() + KEPT_FOR
+        until = self.node.clock.now() + RETENTION
         redact = await self.node.dispatch.redaction()
         kept = PendingEvent(
             keys=(),

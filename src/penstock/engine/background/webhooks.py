@@ -23,9 +23,9 @@ from penstock.sources.hooks.signatures import sign, standard_key
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
 
-PATIENCE = timedelta(seconds=20)
+RECEIVER_TIMEOUT = timedelta(seconds=20)
 """How long a receiver may take to answer."""
-AT_ONCE = 8
+MAX_CONCURRENT_CALLS = 8
 """Calls to one receiver at a time."""
 BREATH = 0.5
 """Seconds for which a receiver that did not take a call is left alone by those that waited behind it."""
@@ -62,7 +62,9 @@ class Webhooks:
 
     def __init__(self, world: TaskEnvironment, now: Callable[[], datetime]) -> None:
         self._world, self._now = world, now
-        self._room: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(AT_ONCE))
+        self._room: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+        )
         self._down: dict[str, float] = {}
 
     async def publish(self, topic: str, message: Outgoing) -> None:
@@ -93,7 +95,7 @@ class Webhooks:
                 "webhook-timestamp": stamp,
                 "webhook-signature": f"v1,{sign(key, content, 'sha256', 'base64')}",
             }
-            call = Call(method="POST", url=url, headers=headers, body=message.body, timeout=PATIENCE)
+            call = Call(method="POST", url=url, headers=headers, body=message.body, timeout=RECEIVER_TIMEOUT)
             answer = await send(self._world, call)
         except Unverified:
             raise NotTaken(f"secret '{secret}' is no key of a webhook: it must be base64") from None

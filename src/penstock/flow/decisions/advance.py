@@ -47,7 +47,7 @@ from penstock.flow.model.tags import NO_TAGS
 from penstock.flow.values.duration import format_duration
 from penstock.kernel.net import CANCEL, START, TIMEOUT
 
-AT_ONCE = 1_000
+MAX_INLINE_ATTEMPTS = 1_000
 """Attempts that are done within one decision."""
 
 Do = Callable[[Attempt], Done | Failed | Parked]
@@ -87,7 +87,7 @@ def advance_through(
         begin_woken(turn)
     turn.attempts[:0] = left
     done = 0
-    while turn.attempts and not turn.unfinished and done < AT_ONCE:
+    while turn.attempts and not turn.unfinished and done < MAX_INLINE_ATTEMPTS:
         attempts, turn.attempts = turn.attempts, []
         for attempt in attempts:
             if _is_wanted(turn, attempt):

@@ -26,7 +26,7 @@ from penstock.kernel.marking import Taken, Token
 INLINE_FIRINGS = 1_000
 """How many firings without a task one decision may make: a loop of decisions alone must not hold the engine."""
 
-MOST_TASKS = 20_000
+MAX_TASKS = 20_000
 """Tasks that a run may have pending: every item of an `each` is one."""
 
 
@@ -223,11 +223,9 @@ def _items(
         return Failure("expression", f"`each` cannot be told: {_named(error)}")
     if not isinstance(items, list):
         return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
-    if len(items) > MOST_TASKS - len(turn.elements):
+    if len(items) > MAX_TASKS - len(turn.elements):
         others = f" beside {len(turn.elements)} tasks that are pending" if turn.elements else ""
-        message = (
-            f"`each` has {len(items)} items{others}, a run may have {MOST_TASKS} at most: split the list"
-        )
+        message = f"`each` has {len(items)} items{others}, a run may have {MAX_TASKS} at most: split the list"
         return Failure("too_large", message)
     return items
 

@@ -10,7 +10,7 @@ from penstock.flow.drawings.lettering import width_of
 TITLE, SMALL = 12.0, 11.0
 ROW = 18.0
 FIRST = 17.0
-_WIDEST, _NARROWEST = 236.0, 128.0
+_MAX_WIDTH, _MIN_WIDTH = 236.0, 128.0
 PILL, TALL_PILL = 20.0, 26.0
 RING = 16.0
 
@@ -64,7 +64,7 @@ def _box_width(node: Node) -> float:
         sum(badge_width(badge) + 4 for badge in node.badges) + 18,
         max((width_of(word, SMALL, bold=True) for word in words_of(node)), default=0.0) + 40 + labels,
     ]
-    return float(round(min(max(*lines, _NARROWEST), _WIDEST)))
+    return float(round(min(max(*lines, _MIN_WIDTH), _MAX_WIDTH)))
 
 
 def _pill(node: Node) -> Shape:

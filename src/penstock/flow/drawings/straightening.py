@@ -12,7 +12,7 @@ from penstock.flow.drawings.grid import Grid
 _LITTLE = 11.0
 _EXACT = 1e-6
 
-Neighbours = dict[int, list[tuple[int, float]]]
+AdjacentCells = dict[int, list[tuple[int, float]]]
 """Cell -> the cells above (gap negative) and below (gap positive), with the least distance of tops."""
 
 Bend = tuple[float, int, int]
@@ -43,7 +43,11 @@ def straighten(
 
 
 def _draw_in(
-    grid: Grid, tops: list[float], stretch: Sequence[int], members: dict[int, list[int]], beside: Neighbours
+    grid: Grid,
+    tops: list[float],
+    stretch: Sequence[int],
+    members: dict[int, list[int]],
+    beside: AdjacentCells,
 ) -> None:
     """Bring lines that run far outside, such as those of loops, as near to their ends as there is room."""
     wishes: dict[int, list[float]] = defaultdict(list)
@@ -76,8 +80,8 @@ def _bends(grid: Grid, tops: Sequence[float]) -> list[Bend]:
     return [(offset, left, right) for _, offset, left, right in sorted(found, key=lambda bend: abs(bend[0]))]
 
 
-def _neighbours(order: Sequence[Sequence[int]], gaps: Sequence[Sequence[float]]) -> Neighbours:
-    beside: Neighbours = defaultdict(list)
+def _neighbours(order: Sequence[Sequence[int]], gaps: Sequence[Sequence[float]]) -> AdjacentCells:
+    beside: AdjacentCells = defaultdict(list)
     for column, distances in zip(order, gaps, strict=True):
         for upper, lower, gap in zip(column, column[1:], distances, strict=False):
             beside[upper].append((lower, gap))
@@ -86,7 +90,7 @@ def _neighbours(order: Sequence[Sequence[int]], gaps: Sequence[Sequence[float]])
 
 
 def _room(
-    cells: Sequence[int], stretch: Sequence[int], beside: Neighbours, tops: Sequence[float]
+    cells: Sequence[int], stretch: Sequence[int], beside: AdjacentCells, tops: Sequence[float]
 ) -> tuple[float, float]:
     """How far these cells can move together: up (not above 0) and down (not below 0)."""
     up, down = -inf, inf

@@ -21,7 +21,7 @@ from penstock.flow.format.nodes import (
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import shown
 from penstock.flow.model.problems import DefinitionError
-from penstock.flow.values.text_limits import DEEPEST
+from penstock.flow.values.text_limits import MAX_DEPTH
 
 _scan: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -63,7 +63,7 @@ class _Scanner:
     def value(self, index: int, depth: int) -> tuple[Node, int]:
         first = self.text[index : index + 1]
         if first in ("{", "["):
-            if depth > DEEPEST:
+            if depth > MAX_DEPTH:
                 raise too_deep(self.findings, self.place(index))
             return self.map(index, depth) if first == "{" else self.list(index, depth)
         value, end = self.string(index) if first == '"' else self.word(index)

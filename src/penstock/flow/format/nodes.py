@@ -12,11 +12,11 @@ from msgspec import Struct
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import shown, shown_character
 from penstock.flow.model.problems import DefinitionError, Problem
-from penstock.flow.values.text_limits import DEEPEST
+from penstock.flow.values.text_limits import MAX_DEPTH
 
-LARGEST = 512 * 1024
-MOST_NODES = 200_000
-MOST_PROBLEMS = 200
+MAX_SIZE = 512 * 1024
+MAX_NODES = 200_000
+MAX_PROBLEMS = 200
 INT64 = range(-(2**63), 2**63)
 
 Place = tuple[int, int]
@@ -56,11 +56,11 @@ class Findings:
 
     def add(self, code: str, path: str, message: str, place: Place | None = None) -> None:
         """Record a problem; raises where there are so many that telling more would help nobody."""
-        if len(self.problems) == MOST_PROBLEMS:
-            code, message = "too_many", f"There are more than {MOST_PROBLEMS} problems; mend these first."
+        if len(self.problems) == MAX_PROBLEMS:
+            code, message = "too_many", f"There are more than {MAX_PROBLEMS} problems; mend these first."
         line, column = place or (None, None)
         self.problems.append(Problem(code, path, message, line, column))
-        if len(self.problems) > MOST_PROBLEMS:
+        if len(self.problems) > MAX_PROBLEMS:
             raise self.error()
 
     def stop(self, code: str, message: str, place: Place | None = None, path: str = "") -> DefinitionError:
@@ -127,9 +127,9 @@ OUT_OF_RANGE = "This whole number needs more than 64 bits; write it as text, in 
 
 def check_text(text: str, findings: Findings) -> str:
     """`text` without a byte order mark; raises where it is too long or holds what no text may hold."""
-    if len(text) > LARGEST or len(text.encode("utf-8", "surrogatepass")) > LARGEST:
+    if len(text) > MAX_SIZE or len(text.encode("utf-8", "surrogatepass")) > MAX_SIZE:
         raise findings.stop(
-            "too_large", f"A definition has at most {LARGEST // 1024} KiB; split the workflow."
+            "too_large", f"A definition has at most {MAX_SIZE // 1024} KiB; split the workflow."
         )
     text = text.removeprefix("\ufeff")
     found = _UNSOUND.search(text)
@@ -147,7 +147,7 @@ def place_of(text: str, index: int) -> Place:
 
 
 def too_deep(findings: Findings, place: Place | None) -> DefinitionError:
-    return findings.stop("too_deep", f"Lists and maps are nested more than {DEEPEST} deep here.", place)
+    return findings.stop("too_deep", f"Lists and maps are nested more than {MAX_DEPTH} deep here.", place)
 
 
 class PlainTree:
@@ -159,10 +159,10 @@ class PlainTree:
 
     def node(self, value: Json, path: str = "", depth: int = 1) -> Node:
         self.count += 1
-        if self.count > MOST_NODES:
-            raise self.findings.stop("too_large", f"A definition has at most {MOST_NODES} values; split it.")
+        if self.count > MAX_NODES:
+            raise self.findings.stop("too_large", f"A definition has at most {MAX_NODES} values; split it.")
         if isinstance(value, dict | list | tuple):
-            if depth > DEEPEST:
+            if depth > MAX_DEPTH:
                 raise too_deep(self.findings, None)
             return self._collection(value, path, depth)
         if value is None or isinstance(value, bool | int | float | str):

@@ -19,9 +19,9 @@ from penstock.flow.format.verify_reading import secret_name
 from penstock.flow.model.definition import Notice
 from penstock.flow.values.text_limits import is_keepable
 
-MOST = 20
+MAX_ENTRIES = 20
 """Entries that `notify` may have."""
-LONGEST = 1000
+MAX_URL_LENGTH = 1000
 """Characters of the address of a webhook."""
 
 
@@ -44,7 +44,7 @@ def _address(spot: Spot) -> str | None:
         _ = parts.port
     except ValueError:
         fits = False
-    if not fits or "#" in found or len(found) > LONGEST or any(char <= " " for char in found):
+    if not fits or "#" in found or len(found) > MAX_URL_LENGTH or any(char <= " " for char in found):
         spot.wrong(
             "wrong_value",
             f"`{spot.label}` must be an address such as https://example.org/hook, without a password or `#`.",
@@ -67,13 +67,15 @@ def _some(read: Read) -> Read:
     return read_some
 
 
-_TOLD: dict[str, Read] = {
+_COMMON: dict[str, Read] = {
     "events": _some(name("an event", None)),
     "statuses": _some(choice("succeeded", "failed", "canceled", "timed_out")),
     "data": expression,
 }
-NOTICE = Level("an entry of `notify`", {"bus": _keepable, "topic": _keepable, **_TOLD}, ("bus", "topic"))
-WEBHOOK = Level("a webhook of `notify`", {"url": _address, "secret": secret_name, **_TOLD}, ("url", "secret"))
+NOTICE = Level("an entry of `notify`", {"bus": _keepable, "topic": _keepable, **_COMMON}, ("bus", "topic"))
+WEBHOOK = Level(
+    "a webhook of `notify`", {"url": _address, "secret": secret_name, **_COMMON}, ("url", "secret")
+)
 
 
 def read_notify(spot: Spot) -> tuple[Notice, ...] | None:
@@ -84,8 +86,8 @@ def read_notify(spot: Spot) -> tuple[Notice, ...] | None:
         )
         return None
     items = spot.items()
-    if len(items) > MOST:
-        spot.wrong("too_many", f"`notify` has {len(items)} entries; {MOST} at most.")
+    if len(items) > MAX_ENTRIES:
+        spot.wrong("too_many", f"`notify` has {len(items)} entries; {MAX_ENTRIES} at most.")
     return tuple(notice for item in items if (notice := _notice(item)) is not None)
 
 

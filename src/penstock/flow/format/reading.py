@@ -29,7 +29,7 @@ from penstock.flow.format.notify_reading import NOTICE, read_notify
 from penstock.flow.format.source_reading import (
     EXTERNAL,
     FROM,
-    MOST_EVENTS,
+    MAX_EVENTS,
     SOURCES,
     read_external,
     read_source,
@@ -48,7 +48,7 @@ from penstock.flow.model.definition import Definition, External, Json, Step
 from penstock.flow.model.names import is_reserved
 
 FORMAT = 1
-MOST_STEPS = 500
+MAX_STEPS = 500
 
 
 class Located(Struct, frozen=True):
@@ -136,8 +136,8 @@ def _steps(spot: Spot) -> dict[str, Step] | None:
     if not spot.value:
         spot.wrong("wrong_value", "`steps` is empty; a workflow has at least one step.", spot.key_place)
         return None
-    if len(spot.value) > MOST_STEPS:
-        message = f"`steps` has {len(spot.value)} steps; {MOST_STEPS} at most: split the workflow."
+    if len(spot.value) > MAX_STEPS:
+        message = f"`steps` has {len(spot.value)} steps; {MAX_STEPS} at most: split the workflow."
         spot.wrong("too_many", message, spot.key_place)
         return None
     found = {}
@@ -152,8 +152,8 @@ def _steps(spot: Spot) -> dict[str, Step] | None:
     slots = sum(len(slot.events) for step in found.values() for slot in step.after or ())
     emits = sum(len(events) for step in found.values() for events in (step.emits or {}).values())
     for does, entries in (("wait for", slots), ("fire", emits)):
-        if entries > MOST_EVENTS:
-            message = f"The steps {does} {entries} events in all; {MOST_EVENTS} at most: split the workflow."
+        if entries > MAX_EVENTS:
+            message = f"The steps {does} {entries} events in all; {MAX_EVENTS} at most: split the workflow."
             spot.wrong("too_many", message, spot.key_place)
     return found
 

@@ -163,7 +163,7 @@ def _from(spot: Spot) -> From | None:
     return None if found is None else From(**found)
 
 
-MOST_EVENTS = 2_000
+MAX_EVENTS = 2_000
 """Each is a place of the net, in every state that the proof keeps: with twenty thousand it would take gigabytes."""
 
 EXTERNAL = Level(
@@ -178,8 +178,8 @@ def read_external(spot: Spot) -> tuple[External, ...] | None:
     if not isinstance(spot.value, list):
         spot.must("a list of events")
         return None
-    if len(spot.value) > MOST_EVENTS:
-        message = f"There are {len(spot.value)} external events; {MOST_EVENTS} at most: split the workflow."
+    if len(spot.value) > MAX_EVENTS:
+        message = f"There are {len(spot.value)} external events; {MAX_EVENTS} at most: split the workflow."
         spot.wrong("too_many", message, spot.key_place)
         return None
     found: list[External] = []

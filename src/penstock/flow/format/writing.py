@@ -28,7 +28,7 @@ from penstock.flow.model.definition import (
 )
 from penstock.flow.values.duration import format_duration
 
-_WIDEST = 90
+_MAX_WIDTH = 90
 """A list of plain values up to this long stands on one line."""
 
 
@@ -151,7 +151,7 @@ def _represent_list(dumper: Any, value: list[Any]) -> Any:
     scalars = not any(
         isinstance(each, list | dict) or (isinstance(each, str) and "\n" in each) for each in value
     )
-    short = scalars and sum(len(str(each)) + 2 for each in value) <= _WIDEST
+    short = scalars and sum(len(str(each)) + 2 for each in value) <= _MAX_WIDTH
     return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=short)
 
 

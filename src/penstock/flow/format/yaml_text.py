@@ -26,10 +26,10 @@ from penstock.flow.format.nodes import (
 from penstock.flow.format.yaml_mistakes import explain
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import shown, shown_character
-from penstock.flow.values.text_limits import DEEPEST
+from penstock.flow.values.text_limits import MAX_DEPTH
 
-MOST_ALIASES = 100
-MOST_REPEATED = 10_000
+MAX_ALIASES = 100
+MAX_REPEATED_NODES = 10_000
 """Nodes that aliases may stand for, all together."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -132,7 +132,7 @@ class _Builder:
         self.open(event, Node([], _place(event)), "seq")
 
     def open(self, event: Any, node: Node, tag: str) -> None:
-        if len(self.stack) > DEEPEST:
+        if len(self.stack) > MAX_DEPTH:
             raise too_deep(self.findings, node.place)
         if event.tag is not None and event.tag not in ("!", _CORE + tag):
             self.foreign_tag(event)
@@ -172,10 +172,12 @@ class _Builder:
         size, height = _measure(node)
         self.aliases += 1
         self.repeated += size
-        if self.aliases > MOST_ALIASES or self.repeated > MOST_REPEATED:
-            message = f"Aliases repeat too much: {MOST_ALIASES} of them and {MOST_REPEATED} values at most."
+        if self.aliases > MAX_ALIASES or self.repeated > MAX_REPEATED_NODES:
+            message = (
+                f"Aliases repeat too much: {MAX_ALIASES} of them and {MAX_REPEATED_NODES} values at most."
+            )
             raise self.findings.stop("alias", message, place)
-        if len(self.stack) + height > DEEPEST + 1:
+        if len(self.stack) + height > MAX_DEPTH + 1:
             raise too_deep(self.findings, place)
         self.add(node, place)
 
@@ -248,7 +250,7 @@ class _Builder:
 def _measure(node: Node) -> tuple[int, int]:
     """How many values `node` stands for (counted until it is too many) and how deep they are nested."""
     size, height, rest = 0, 0, [(node, 0)]
-    while rest and size <= MOST_REPEATED:
+    while rest and size <= MAX_REPEATED_NODES:
         found, depth = rest.pop()
         size += 1
         if isinstance(found.value, dict | list):

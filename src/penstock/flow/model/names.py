@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from penstock.kernel.net import RESERVED
 
-LONGEST = 128
+MAX_NAME_LENGTH = 128
 """Characters a name may have."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-]+")
@@ -23,8 +23,8 @@ def wrong_name(name: str) -> str | None:
         return "is empty"
     if not name.strip():
         return "has only spaces"
-    if len(name) > LONGEST:
-        return f"has {len(name)} characters; {LONGEST} at most"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"has {len(name)} characters; {MAX_NAME_LENGTH} at most"
     if name != name.strip():
         return "begins or ends with a space"
     if _COMMON.fullmatch(name):
@@ -40,8 +40,8 @@ def wrong_identifier(name: str) -> str | None:
     """Why `name` cannot name a workflow, a task list or a store, as the end of a sentence; None if it can."""
     if not name:
         return "is empty"
-    if len(name) > LONGEST:
-        return f"has {len(name)} characters; {LONGEST} at most"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"has {len(name)} characters; {MAX_NAME_LENGTH} at most"
     if name in (".", ".."):
         return "means a folder in addresses; take another name"
     if _PLAIN.fullmatch(name):
@@ -55,17 +55,17 @@ def is_reserved(name: str) -> bool:
     return name in RESERVED
 
 
-MOST_COMPARED, MOST_HINTS = 500, 20
+MAX_COMPARED, MAX_HINTS = 500, 20
 """Names that are compared with a wrong one, and wrong ones in one text that are: each with each would take minutes."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, of many one of about its length; None where none is like it."""
     names = list(known)
-    if len(names) > MOST_COMPARED:
-        names = sorted(names, key=lambda each: abs(len(each) - len(name)))[:MOST_COMPARED]
+    if len(names) > MAX_COMPARED:
+        names = sorted(names, key=lambda each: abs(len(each) - len(name)))[:MAX_COMPARED]
     folded = {each.casefold(): each for each in reversed(names)}
-    found = get_close_matches(name.casefold()[:LONGEST], list(folded), n=1, cutoff=0.6)
+    found = get_close_matches(name.casefold()[:MAX_NAME_LENGTH], list(folded), n=1, cutoff=0.6)
     return folded[found[0]] if found else None
 
 
@@ -73,7 +73,7 @@ class Hints:
     """The nearest names for the first of many that are wrong."""
 
     def __init__(self) -> None:
-        self._left = MOST_HINTS
+        self._left = MAX_HINTS
 
     def nearest(self, name: str, known: Iterable[str]) -> str | None:
         """As `nearest`, among names in any order; None where enough was said."""

@@ -8,7 +8,7 @@ from zlib import crc32
 from msgspec import Struct
 
 SECOND = timedelta(seconds=1)
-LONGEST = timedelta(days=36500)
+MAX_INTERVAL = timedelta(days=36500)
 
 
 class Backoff(Struct, frozen=True):
@@ -53,7 +53,7 @@ class Timeouts(Struct, frozen=True):
 
 def _multiplied(value: timedelta, multiplier: float) -> timedelta:
     # In float seconds: a timedelta would overflow before `min` could cap it.
-    return timedelta(seconds=min(value.total_seconds() * multiplier, LONGEST.total_seconds()))
+    return timedelta(seconds=min(value.total_seconds() * multiplier, MAX_INTERVAL.total_seconds()))
 
 
 class RetryPolicy(Struct, frozen=True):

@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
-LONGEST = timedelta(days=36_500)
+MAX_DURATION = timedelta(days=36_500)
 """A hundred years: longer ones overflow when they are added to a date."""
 
 FORMS = "write it like 500ms, 0.5s, 90s, 15m, 10h or 2d, or as a number of seconds"
@@ -30,8 +30,8 @@ def parse_duration(value: object) -> timedelta:
         microseconds = Fraction(str(value)) * 1_000_000
     if microseconds < 0:
         raise ValueError("is negative; a duration is 0 or more")
-    if microseconds > LONGEST // timedelta(microseconds=1):
-        raise ValueError(f"is too long; {LONGEST.days}d at most")
+    if microseconds > MAX_DURATION // timedelta(microseconds=1):
+        raise ValueError(f"is too long; {MAX_DURATION.days}d at most")
     return timedelta(microseconds=round(microseconds))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.values.text_limits import DEEPEST, MOST_KEYS
+from penstock.flow.values.text_limits import MAX_DEPTH, MAX_KEYS
 
 PAYLOAD_LIMIT = 256 * 1024
 """Bytes of JSON that one payload may have, where nobody says otherwise."""
@@ -60,10 +60,10 @@ def pure(value: Any, limit: int | None = None) -> Any:
             raise ValueError("a text has a NUL character, which no database keeps: leave it out")
         made = _decode(text)
         # One that has fewer brackets is not so deep, and one that is shorter has not so many keys.
-        if len(text) > 2 * DEEPEST and (
-            len(text) > 5 * MOST_KEYS or text.count(b"[") + text.count(b"{") > DEEPEST
+        if len(text) > 2 * MAX_DEPTH and (
+            len(text) > 5 * MAX_KEYS or text.count(b"[") + text.count(b"{") > MAX_DEPTH
         ):
-            _refuse_shape(made, DEEPEST)
+            _refuse_shape(made, MAX_DEPTH)
         return made
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise NotJson(str(error)) from error
@@ -122,13 +122,13 @@ def _refuse_numbers(value: Any) -> None:
 def _refuse_shape(value: Any, levels: int) -> None:
     """What is nested too deep, or has too many keys, costs whoever reads it more than its size tells."""
     if isinstance(value, dict):
-        if len(value) > MOST_KEYS:
-            raise ValueError(f"an object has {len(value)} keys, {MOST_KEYS} at most")
+        if len(value) > MAX_KEYS:
+            raise ValueError(f"an object has {len(value)} keys, {MAX_KEYS} at most")
         value = value.values()
     elif not isinstance(value, list):
         return
     if levels == 0:
-        raise ValueError(f"it is nested more than {DEEPEST} deep")
+        raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
     for item in value:
         if isinstance(item, dict | list):
             _refuse_shape(item, levels - 1)

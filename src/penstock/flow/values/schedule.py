@@ -32,7 +32,7 @@ ALIASES = {
     "@annually": "0 0 1 1 *",
 }
 SHORTEST = timedelta(seconds=1)
-LONGEST_LINE = 256
+MAX_LINE = 256
 _FIELDS = {
     "MINUTE": "minute (0 to 59)",
     "HOUR": "hour (0 to 23)",
@@ -62,7 +62,7 @@ def cron_problem(line: str) -> str | None:
         known = ", ".join(ALIASES)
         return None if line in ALIASES else f"`{line[:40]}` is no cron line; of that kind there are {known}."
     parts = line.upper().split()
-    if len(parts) != 5 or len(line) > LONGEST_LINE:
+    if len(parts) != 5 or len(line) > MAX_LINE:
         return (
             f"A cron line has five fields (minute, hour, day, month, day of the week), this one has {len(parts)}; "
             "for seconds write `every: 10s`."

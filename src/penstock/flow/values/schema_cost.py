@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from penstock.flow.values.text_limits import DEEPEST
+from penstock.flow.values.text_limits import MAX_DEPTH
 
-MOST = 20_000
+MAX_LOOKS = 20_000
 """Looks at one place of a value and what leads to it: some tenths of a second."""
-MOST_WORK, LONGEST_CHAIN = 300_000, 200
+MAX_WORK, MAX_CHAIN = 300_000, 200
 
 _HERE, _HERE_LISTS = ("not", "if", "then", "else"), ("allOf", "anyOf", "oneOf")
 _HERE_MAPS, _REFERENCES = ("dependentSchemas", "dependencies"), ("$ref", "$dynamicRef", "$recursiveRef")
@@ -37,7 +37,7 @@ def is_too_costly(schema: Any) -> bool:
         return False
     try:
         cost = _Cost(schema)
-        return cost.refers and cost.of(schema, DEEPEST) > MOST
+        return cost.refers and cost.of(schema, MAX_DEPTH) > MAX_LOOKS
     except (_TooMuch, RecursionError):
         return True
 
@@ -111,7 +111,7 @@ class _Cost:
         """How often each part of the schema looks at the same place as `node` does."""
         own = id(node)
         if own not in self._here:
-            if own in chain or len(chain) > LONGEST_CHAIN:
+            if own in chain or len(chain) > MAX_CHAIN:
                 raise _TooMuch
             self._nodes[own] = node
             found = Counter([own])
@@ -177,11 +177,11 @@ class _Cost:
         return found
 
     def _within(self, cost: int) -> int:
-        if cost > MOST:
+        if cost > MAX_LOOKS:
             raise _TooMuch
         return cost
 
     def _spend(self, work: int) -> None:
         self._work += work
-        if self._work > MOST_WORK:
+        if self._work > MAX_WORK:
             raise _TooMuch

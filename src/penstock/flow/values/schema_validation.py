@@ -41,16 +41,16 @@ def promise_of(schema: Any) -> ValidationErrors | None:
     return None if schema is None else misfits_of(schema, mask="the value")
 
 
-MOST_TOLD = 500_000
+MAX_REPORTED = 500_000
 """Parts of a schema times parts and letters of a value up to which all that is wrong is told.
 
 Each thing that is wrong holds a copy of both, and they are all made before the first can be read: a list of a hundred
 thousand wrong words and a schema of some hundred right ones would take gigabytes.
 """
-MOST_LOOKS, NARROW = 5_000_000, 20
+MAX_LOOKS, NARROW = 5_000_000, 20
 """Parts of a value times those of a schema that look at each: about a second. What has few ways is not counted."""
 TOO_LONG = "it has too many parts to be held against a schema of so many ways: send fewer of them"
-LONGEST = 600
+MAX_SENTENCE = 600
 """Letters of one sentence: it begins with the value, which may be large."""
 
 
@@ -62,11 +62,11 @@ class _Checker:
         self._checker, self._size, self._wide, self._names = checker, size, wide, names
 
     def __call__(self, value: Any) -> list[str]:
-        if self._wide > NARROW and _parts(value) * self._wide > MOST_LOOKS:
+        if self._wide > NARROW and _parts(value) * self._wide > MAX_LOOKS:
             return [TOO_LONG]
         if self._checker.is_valid(value):
             return []
-        if _size(value) * self._size <= MOST_TOLD:
+        if _size(value) * self._size <= MAX_REPORTED:
             return [_sentence(error, self._names) for error in self._checker.iter_errors(value)]
         try:
             self._checker.validate(value)
@@ -190,6 +190,6 @@ def _sentence(error: jsonschema_rs.ValidationError, names: frozenset[str] | None
         path = [part if isinstance(part, int) or part in names else "…" for part in path]
         message = _STRANGE_NAMES.get(error.kind.name, message)
     where = "".join(map(_step, path))
-    if len(message) > LONGEST:
-        message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+    if len(message) > MAX_SENTENCE:
+        message = f"{message[: MAX_SENTENCE // 2]} … {message[-MAX_SENTENCE // 2 :]}"
     return f"{where.lstrip('.')}: {message}" if where else message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-DEEPEST, MOST_KEYS = 64, 10_000
+MAX_DEPTH, MAX_KEYS = 64, 10_000
 """Levels of JSON inside each other, and keys of one object."""
 
 KEY, SUBJECT, EVENT = 512, 1_000, 128

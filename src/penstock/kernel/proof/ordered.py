@@ -18,7 +18,7 @@ from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
 from penstock.kernel.wiring import WiredSlot, Wiring
 
-MOST = 20_000
+MAX_STATES = 20_000
 
 
 class Moment(NamedTuple):
@@ -78,7 +78,7 @@ def search_in_order(wiring: Wiring, budget: Budget) -> Answer:
     first = begin_run(wiring)
     seen, todo = {_shape(first)}, deque([first])
     while todo:
-        if len(seen) > min(MOST, budget.states) or budget.out_of_time():
+        if len(seen) > min(MAX_STATES, budget.states) or budget.out_of_time():
             return Answer(None, False, len(seen))
         moment = todo.popleft()
         if _stalled(wiring, moment):
@@ -104,7 +104,7 @@ def second_firing(wiring: Wiring, name: str, told: Trace, budget: Budget) -> Tra
         return told
     seen: set[object] = set()
     todo = deque([begin_run(wiring)])
-    while todo and len(seen) < min(MOST, budget.states) and not budget.out_of_time():
+    while todo and len(seen) < min(MAX_STATES, budget.states) and not budget.out_of_time():
         moment = todo.popleft()
         if again(moment):
             return (*moment.trace, last)

@@ -12,7 +12,7 @@ from penstock.kernel.proof.counters import choices
 from penstock.kernel.proof.machine import Machine, Scope
 from penstock.kernel.proof.rest import starving
 from penstock.kernel.proof.search import Budget, Space
-from penstock.kernel.proof.soundness import MOST_CHOICES
+from penstock.kernel.proof.soundness import MAX_CHOICES
 from penstock.kernel.proof.survey import can_reach, shape_of, survey
 from penstock.kernel.wiring import Wiring
 
@@ -48,7 +48,7 @@ def prospect(wiring: Wiring, here: Here, budget: Budget, outside: Callable[[Toke
     """What can become of a run that is `here`; `outside` says whether a token came from outside."""
     net = wiring.net
     keyed = any(isinstance(place, tuple) for place in here.marking.tokens)
-    if keyed or choices(net) > MOST_CHOICES:
+    if keyed or choices(net) > MAX_CHOICES:
         return UNKNOWN  # the counts know no keys: they would bring together what never meets
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))

@@ -22,8 +22,8 @@ from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
 from penstock.kernel.wiring import Wiring
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
-MOST_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
-MOST_NUMBERS = 20_000_000  # in all states that are kept: a net with thousands of places would take gigabytes
+MAX_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
+MAX_NUMBERS = 20_000_000  # in all states that are kept: a net with thousands of places would take gigabytes
 
 
 class Main(NamedTuple):
@@ -47,11 +47,11 @@ class Main(NamedTuple):
 
 def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] = lambda: False) -> Analysis:
     """Every fact about the net that the budget allows; `complete` says whether that is all of them."""
-    if choices(net) > MOST_CHOICES:
+    if choices(net) > MAX_CHOICES:
         return _unsearched(net)
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))
-    budget = Budget(min(states, MOST_NUMBERS // len(machine.initial)), out_of_time)
+    budget = Budget(min(states, MAX_NUMBERS // len(machine.initial)), out_of_time)
     main = Main(net, every_exit(net), shape, survey(machine, shape, budget), budget)
     cleanups = search_cleanups(net, main.can_fail, main.alive, budget)
     unasked = fail_without_failure(net, main.whole, budget)

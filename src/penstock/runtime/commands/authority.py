@@ -9,7 +9,7 @@ from penstock.flow.compile.compile import APPROVAL, Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Put
 from penstock.runtime.errors import NotSeparate
-from penstock.runtime.node.audit_context import WHO
+from penstock.runtime.node.audit_context import CALLER_NAME
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.steps.approval import ROLES
 from penstock.store.protocol import Approvals
@@ -40,7 +40,7 @@ async def refuse_going_round(
 
     `begins`: the caller starts a run after it, and so is who started that run.
     """
-    role, who, run = ROLE.get(), WHO.get() or "", live.snapshot.run
+    role, who, run = ROLE.get(), CALLER_NAME.get() or "", live.snapshot.run
     if role in (None, ADMIN):
         return
     for name in steps:

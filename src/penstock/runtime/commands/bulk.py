@@ -21,7 +21,7 @@ from penstock.store.rows.rows import Filter
 from penstock.store.sql.run_lists import STATUSES
 
 BATCH = 100
-MOST = 10_000
+MAX_RUNS = 10_000
 """Runs that one call acts on; who wants more asks again."""
 
 SHOWN = 20
@@ -58,7 +58,7 @@ async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any
 
 
 async def act_on_many(
-    store: RunViews, intake: Commands, filter: Filter, action: str, most: int = MOST, **more: Any
+    store: RunViews, intake: Commands, filter: Filter, action: str, most: int = MAX_RUNS, **more: Any
 ) -> AsyncIterator[Progress]:
     """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
     progress = Progress(action)
@@ -66,7 +66,7 @@ async def act_on_many(
     until = await store.now() + timedelta(microseconds=1)
     if filter.until is not None:
         until = min(until, filter.until)
-    left = min(most, MOST)
+    left = min(most, MAX_RUNS)
     while narrowed is not None and left > 0:
         page = replace(narrowed, until=until, limit=min(BATCH, left) + 1)
         rows = await store.runs(page)

@@ -51,7 +51,7 @@ from penstock.runtime.errors import (
     UnknownStep,
     UnknownWorkflow,
 )
-from penstock.runtime.node.audit_context import WHO, by_for
+from penstock.runtime.node.audit_context import CALLER_NAME, by_for
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
@@ -66,7 +66,7 @@ log = logging.getLogger("penstock.intake")
 TRIES = 10
 """How often a start is made anew because a pause came or went."""
 
-DOUBTS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+OUTCOME_RETRY_DELAYS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between the questions whether a start of which nobody knows was done."""
 
 
@@ -150,7 +150,7 @@ class Commands(EventDelivery):
                 input=fitting(flow, given),
                 rerun_of=rerun_of,
                 tags=own,
-                by=WHO.get(),
+                by=CALLER_NAME.get(),
             )
 
         if idempotency_key is None:
@@ -358,7 +358,7 @@ class Commands(EventDelivery):
 
 async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
     """Who starts a run must not be told to start another where the first may be there: its id tells."""
-    for wait in DOUBTS:
+    for wait in OUTCOME_RETRY_DELAYS:
         await asyncio.sleep(wait)
         try:
             return await ask()

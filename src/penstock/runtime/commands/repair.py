@@ -29,7 +29,7 @@ from penstock.store.protocol import Runs
 
 T = TypeVar("T")
 
-MOST = 1_000
+MAX_EVENTS = 1_000
 """Events that one repair puts and takes: it is decided as a whole, while nobody else is answered."""
 
 
@@ -55,8 +55,8 @@ class RepairCommands:
         says whether the run could still end.
         Raises UnknownRun, Invalid, RunEnded, Changed, NotTheirs, NotSeparate.
         """
-        if len(put) + len(take) > MOST:
-            raise Invalid(f"a repair puts and takes up to {MOST:,} events: make several of it")
+        if len(put) + len(take) > MAX_EVENTS:
+            raise Invalid(f"a repair puts and takes up to {MAX_EVENTS:,} events: make several of it")
         puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
         wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
         for _ in range(TRIES):

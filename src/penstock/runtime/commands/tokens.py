@@ -40,14 +40,14 @@ _PREFIX = re.compile(
     r"(s?|st|ste|step|steps|sl|slo|slot|slots|steps/[^/]*|slots/([^/]*|[^/]+/(\d*|\d+/\d*)))))"
 )
 LIVE = tuple(status for status in STATUSES if status not in ENDED)
-LONGEST_NAME = 512
-MOST = 1_000
+MAX_NAME = 512
+MAX_TOKENS = 1_000
 """Tokens that one call may change or claim."""
 
 LOOKED = 200
 """Runs that one call reads: a beginning of names that few of them have would have it read them all."""
 
-LONGEST_LEASE = timedelta(days=1)
+MAX_LEASE = timedelta(days=1)
 
 
 class Place(Struct, frozen=True, array_like=True):
@@ -176,8 +176,8 @@ class Tokens:
         except msgspec.ValidationError as error:
             raise Invalid(f"tokens cannot be changed so: {error}") from None
         names = edit.names()
-        if len(set(names)) < len(names) or len(names) > MOST:
-            raise Invalid(f"a call changes up to {MOST} tokens, each once")
+        if len(set(names)) < len(names) or len(names) > MAX_TOKENS:
+            raise Invalid(f"a call changes up to {MAX_TOKENS} tokens, each once")
         if all(name.startswith(CUSTOM) for name in names):
             return await self._edit_custom(edit)
         runs = {_place_of(name)[:2] for name in names if not name.startswith(CUSTOM)}
@@ -236,8 +236,10 @@ class Tokens:
             self._refuse_managed(prefix)
         await self._refuse_around(prefix)
         refuse_no_text(owner=owner)
-        if not owner or not timedelta(0) < lease <= LONGEST_LEASE or not 1 <= limit <= MOST:
-            raise Invalid(f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MOST}")
+        if not owner or not timedelta(0) < lease <= MAX_LEASE or not 1 <= limit <= MAX_TOKENS:
+            raise Invalid(
+                f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MAX_TOKENS}"
+            )
         claimed: list[TokenRow] = []
         taken, some = 0, FEW  # nobody knows how large they are
         while taken < ROOM and (left := limit - len(claimed)) > 0:
@@ -355,9 +357,9 @@ def _renewed(was: Any, data: Any) -> dict[str, Any]:
 
 def _refuse_name(name: str) -> None:
     refuse_no_text(name=name)
-    if not name.startswith(CUSTOM) or not len(CUSTOM) < len(name) <= LONGEST_NAME:
+    if not name.startswith(CUSTOM) or not len(CUSTOM) < len(name) <= MAX_NAME:
         raise Invalid(
-            f"'{name[:60]}' is no name of a token: it begins with {CUSTOM} and has up to {LONGEST_NAME} characters"
+            f"'{name[:60]}' is no name of a token: it begins with {CUSTOM} and has up to {MAX_NAME} characters"
         )
 
 

@@ -21,11 +21,11 @@ from penstock.runtime.errors import (
     UndeclaredEvent,
 )
 
-_MOST = {"subject": SUBJECT, "event": EVENT}
+_MAX_LENGTHS = {"subject": SUBJECT, "event": EVENT}
 """Characters, where it is not the length of a key."""
 
-LONGEST_LIMIT = 86_400 * 366
-BIGGEST = 2**63 - 1
+MAX_TIMEOUT = 86_400 * 366
+MAX_INTEGER = 2**63 - 1
 """The largest number that a database has."""
 
 
@@ -41,7 +41,7 @@ def refuse_long_text(**texts: Any) -> None:
     refuse_no_text(**texts)
     for name, text in texts.items():
         if text is not None:
-            _refuse_long(f"`{name}`", text, _MOST.get(name, KEY))
+            _refuse_long(f"`{name}`", text, _MAX_LENGTHS.get(name, KEY))
 
 
 def refuse_no_texts(**maps: Any) -> None:
@@ -65,7 +65,7 @@ def _refuse_pair(name: str, key: Any, text: Any) -> None:
     _refuse_long(f"`{name}`: that of '{key}'", text, KEY)
 
 
-def refuse_no_number(least: float = 0, most: float = BIGGEST, **numbers: Any) -> None:
+def refuse_no_number(least: float = 0, most: float = MAX_INTEGER, **numbers: Any) -> None:
     """Each is a whole number from `least` to `most`, or None. Raises Invalid."""
     for name, number in numbers.items():
         if number is None:
@@ -78,7 +78,7 @@ def refuse_no_number(least: float = 0, most: float = BIGGEST, **numbers: Any) ->
 
 def refuse_no_limit(seconds: Any) -> None:
     """A time limit of a call. Raises Invalid."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LIMIT:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < MAX_TIMEOUT:
         raise Invalid(f"`timeout` must be seconds of more than 0, such as 30, not {_shown(seconds)}")
 
 

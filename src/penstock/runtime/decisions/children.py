@@ -14,7 +14,7 @@ from penstock.store.rows.change import Post
 TASK = WORKFLOW
 """The task that the engine does by itself."""
 
-DEEPEST = 32
+MAX_DEPTH = 32
 """How deep runs may start runs: one that starts itself must come to an end."""
 
 
@@ -49,10 +49,10 @@ def start_posts(attempt: Attempt) -> list[Post]:
     run = attempt.run.id
     child = child_id(run, attempt.firing, attempt.index, attempt.attempt)
     wish, wrong = _wish(run, attempt.params)
-    if run.count("~") >= DEEPEST:
+    if run.count("~") >= MAX_DEPTH:
         wish, wrong = (
             None,
-            f"runs start child runs at most {DEEPEST} deep: does '{attempt.step}' start itself?",
+            f"runs start child runs at most {MAX_DEPTH} deep: does '{attempt.step}' start itself?",
         )
     if wish is None:
         outcome: Done | Failed = Failed(error=Failure("child", wrong), retry=False)

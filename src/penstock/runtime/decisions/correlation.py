@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
 
-KEPT_FOR = timedelta(days=7)
+RETENTION = timedelta(days=7)
 NO_RUN = "no live run has its key"
 
 
@@ -112,7 +112,7 @@ class Inbox:
                 del self._waiting[pair]
 
     def _expire(self, now: datetime) -> None:
-        since = now - KEPT_FOR
+        since = now - RETENTION
         while self._kept and next(iter(self._kept.values())).at < since:
             self._drop(next(iter(self._kept)))
         while self._seen and next(iter(self._seen.values())) < since:

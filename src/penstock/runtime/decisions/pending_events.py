@@ -7,7 +7,7 @@ from datetime import datetime
 from penstock.flow.model.plan import Emission
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.decisions.correlation import KEPT_FOR, NO_RUN
+from penstock.runtime.decisions.correlation import NO_RUN, RETENTION
 from penstock.store.rows.change import PendingEvent, Seen
 
 
@@ -24,7 +24,7 @@ def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None 
         event=event.event,
         body=encode_message(event),
         reason=NO_RUN,
-        until=now + KEPT_FOR,
+        until=now + RETENTION,
         seen=seen_by_key(event, now, source),
     )
 
@@ -32,4 +32,4 @@ def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None 
 def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
     """Found by key, an id is unique within its source and event."""
     scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
-    return None if event.id is None else Seen(scope, event.id, now + KEPT_FOR)
+    return None if event.id is None else Seen(scope, event.id, now + RETENTION)

@@ -31,7 +31,7 @@ from penstock.runtime.codec.snapshots import encode_parts
 from penstock.runtime.commands.validation import checked_event
 from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
-from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.decisions.decision import (
     Decision,
     Reserve,
@@ -121,7 +121,7 @@ def _occurrences(
                     event=occurrence.event,
                     body=encode_message(occurrence),
                     reason=str(error),
-                    until=now + KEPT_FOR,
+                    until=now + RETENTION,
                 )
                 continue
             if occurrence.id is not None:

@@ -13,7 +13,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Post, Seen
 from penstock.store.rows.rows import Lease
 
-Told = Callable[["Request", Answer | None, BaseException | None], None]
+OnResult = Callable[["Request", Answer | None, BaseException | None], None]
 """How a request ended: the answer, or the error. Called once."""
 
 
@@ -22,7 +22,7 @@ class Request(Struct, eq=False):
 
     run: str
     occurrence: RunInput
-    told: Told | None = None
+    told: OnResult | None = None
     lease: Lease | None = None  # of the attempt that this ends
     rung: int | None = None  # the timer that this is
     read: int | None = None  # the message that this is

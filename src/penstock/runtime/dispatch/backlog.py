@@ -9,7 +9,7 @@ from penstock.runtime.dispatch.worker_slots import Key
 
 UNKNOWN = 1 << 40
 """More than any list holds: nobody knows how much there is."""
-MOST = 10_000
+MAX_WORKERS = 10_000
 """Workers that are remembered: names that strangers made up must not fill the memory."""
 
 Looked = dict[str, int]
@@ -72,7 +72,7 @@ class Backlog:
     def _seen_by(self, key: Key) -> Looked:
         found = self._looked.get(key)
         if found is None:
-            if len(self._looked) >= MOST:
+            if len(self._looked) >= MAX_WORKERS:
                 self._looked.clear()
             found = self._looked[key] = {}
         return found

@@ -18,7 +18,7 @@ from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Done, Reported
 from penstock.runtime.decisions.decision import HEARTBEAT
 from penstock.runtime.decisions.decision import SlotReservation as AnyDesk
-from penstock.runtime.decisions.request import Request, Told
+from penstock.runtime.decisions.request import OnResult, Request
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.duplicate_reports import verdict_of
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
@@ -39,7 +39,7 @@ from penstock.store.protocol import Notifier, Runs, Tasks, TaskViews
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
-PATIENCE = timedelta(seconds=1)
+ABSENCE_TIMEOUT = timedelta(seconds=1)
 """How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""
 
 SHARE = 3
@@ -230,8 +230,10 @@ class Dispatch:
     def _sweep_later(self, desk: WorkerSlot) -> None:
         """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
         loop = asyncio.get_running_loop()
-        lasts = min((each.expires - self._clock.now() for each in desk.given), default=SHARE * PATIENCE)
-        at = loop.time() + min(PATIENCE, lasts / SHARE).total_seconds()
+        lasts = min(
+            (each.expires - self._clock.now() for each in desk.given), default=SHARE * ABSENCE_TIMEOUT
+        )
+        at = loop.time() + min(ABSENCE_TIMEOUT, lasts / SHARE).total_seconds()
         sooner, desk.sweep_at = at < desk.sweep_at, at
         if sooner or not desk.watched:
             desk.watched = True
@@ -406,7 +408,7 @@ class _Answers:
             self.rare.set_exception(self._failed)
 
 
-def _request(report: Report, told: Told) -> Request:
+def _request(report: Report, told: OnResult) -> Request:
     lease = report.lease
     index = None if lease.index == WHOLE else lease.index
     occurrence = Reported(lease.firing, index, lease.attempt, report.outcome)

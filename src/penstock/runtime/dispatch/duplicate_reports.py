@@ -15,7 +15,7 @@ from penstock.runtime.queries.history import read_history
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import WHOLE
 
-ASIDE = ("set", "correlated")
+REPORTED_BEFORE_END = ("set", "correlated")
 """What a report changes besides ending the attempt: it stands right before that."""
 OVER = ("ended", "withdrawn")
 """How a firing is told to be over."""
@@ -26,7 +26,7 @@ async def verdict_of(store: Runs, report: Report) -> Verdict:
     lease = report.lease
     aside: list[Entry] = []
     async for entry in read_history(store, lease.run, lease.firing - 1):
-        if entry.firing == lease.firing and entry.kind in ASIDE:
+        if entry.firing == lease.firing and entry.kind in REPORTED_BEFORE_END:
             aside.append(entry)
         elif entry.firing == lease.firing and entry.attempt == lease.attempt and _is_end(entry, lease.index):
             if _is_parking(entry) == isinstance(report.outcome, Parked):

@@ -12,7 +12,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through
+from penstock.flow.decisions.advance import MAX_INLINE_ATTEMPTS, Do, advance_through
 from penstock.flow.model.plan import Attempt, Entry, Plan
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Reported, RunInput
@@ -26,7 +26,7 @@ def play_through(flow: Flow, was: Snapshot, events: Sequence[RunInput], now: dat
     event, snapshot = events[0], was
     history: list[Entry] = []
     line: deque[Attempt] = deque()
-    for _ in range(AT_ONCE):
+    for _ in range(MAX_INLINE_ATTEMPTS):
         plan = plain_plan(flow, snapshot, event, now)
         if plan is None:
             break

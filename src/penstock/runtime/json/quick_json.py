@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.values.text_limits import DEEPEST, MOST_KEYS
+from penstock.flow.values.text_limits import MAX_DEPTH, MAX_KEYS
 
 
 def quick_json(raw: bytes) -> Any:
@@ -16,10 +16,10 @@ def quick_json(raw: bytes) -> Any:
     """
     colons = raw.count(b":")
     if (
-        colons > MOST_KEYS
+        colons > MAX_KEYS
         or raw.find(b"\\u") >= 0
         or raw.translate(_ANY_DIGIT).find(_LONG_NUMBER) >= 0
-        or (raw.count(b"[") + raw.count(b"{") > DEEPEST and not _is_flat(raw))
+        or (raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and not _is_flat(raw))
     ):
         return msgspec.UNSET
     try:
@@ -33,7 +33,7 @@ def _is_flat(raw: bytes) -> bool:
     """Whether brackets, those in texts aside, are nested no deeper than allowed: each round takes the innermost."""
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
     left = b"".join(plain.split(b'"')[::2]).translate(_BRACKETS, _NO_BRACKET)
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         if not left:
             return True
         left = left.replace(b"[]", b"")

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.values.text_limits import DEEPEST, MOST_KEYS
+from penstock.flow.values.text_limits import MAX_DEPTH, MAX_KEYS
 
 
 class Unreadable(PenstockError):
@@ -44,7 +44,7 @@ def read_json(raw: bytes) -> Any:
         where = f"line {error.lineno}, column {error.colno}"
         raise Unreadable("invalid_json", f"the body is not JSON: {error.msg} at {where}") from None
     except RecursionError:
-        raise Unreadable("too_deep", f"the body is nested deeper than {DEEPEST} levels") from None
+        raise Unreadable("too_deep", f"the body is nested deeper than {MAX_DEPTH} levels") from None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise Unreadable("duplicate_key", f"the key '{twice[:80]}' is there twice: keep one")
-    if len(made) > MOST_KEYS:
-        raise Unreadable("too_many_keys", f"an object has more than {MOST_KEYS} keys")
+    if len(made) > MAX_KEYS:
+        raise Unreadable("too_many_keys", f"an object has more than {MAX_KEYS} keys")
     return made
 
 
@@ -87,15 +87,15 @@ _ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 
 def _refuse_depth(text: str) -> None:
     """Before parsing: the parser itself gives up at some thousand levels, and not in our words."""
-    if text.count("[") + text.count("{") <= DEEPEST:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
     for found in _STRUCTURE.finditer(text):
         mark = found[0]
         if mark in "[{":
             depth += 1
-            if depth > DEEPEST:
-                raise Unreadable("too_deep", f"the body is nested deeper than {DEEPEST} levels")
+            if depth > MAX_DEPTH:
+                raise Unreadable("too_deep", f"the body is nested deeper than {MAX_DEPTH} levels")
         elif mark in "]}":
             depth -= 1
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Protocol
 
-LONGEST = 86_400.0
+MAX_WAIT = 86_400.0
 """Seconds that a loop is asked to wait at a time: some cannot wait for weeks."""
 
 
@@ -134,7 +134,7 @@ class LoopClock:
     def later(self, when: datetime, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Call at about that time."""
         left = (when - self.now()).total_seconds()
-        return self._loop.call_later(min(max(0.0, left), LONGEST), call)
+        return self._loop.call_later(min(max(0.0, left), MAX_WAIT), call)
 
 
 class PacedClock(VirtualClock):

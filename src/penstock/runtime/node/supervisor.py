@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from penstock.store.errors import StoreUnavailable
 
-FIRST, LONGEST = 0.05, 5.0
+MIN_DELAY, MAX_DELAY = 0.05, 5.0
 
 log = logging.getLogger("penstock.supervising")
 
@@ -25,14 +25,14 @@ class LoopHealth:
 
 async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: LoopHealth) -> None:
     """Run a loop for ever; a database that is away for an hour must not end it."""
-    wait = FIRST
+    wait = MIN_DELAY
     while True:
         began = asyncio.get_running_loop().time()
         try:
             await loop()
         except Exception as error:
-            if asyncio.get_running_loop().time() - began > LONGEST:
-                wait = FIRST
+            if asyncio.get_running_loop().time() - began > MAX_DELAY:
+                wait = MIN_DELAY
             pulse.failures += 1
             pulse.last = str(error)
             if isinstance(error, StoreUnavailable):
@@ -40,4 +40,4 @@ async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: LoopHea
             else:
                 log.exception("%s failed and is begun again", name)
         await asyncio.sleep(wait)
-        wait = min(wait * 2, LONGEST)
+        wait = min(wait * 2, MAX_DELAY)

@@ -16,11 +16,11 @@ from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.protocol import Runs
-from penstock.store.rows.change import AT_HAND, WHOLE, Message
+from penstock.store.rows.change import HANDOVER_TIMEOUT, WHOLE, Message
 from penstock.store.rows.rows import DueTask, DueTimer
 
 BATCH = 500
-MOST = 4 * BATCH
+MAX_IN_HAND = 4 * BATCH
 """What may be in hand before more is taken: what is not decided within the patience of others is done twice."""
 
 NEVER = timedelta.max
@@ -89,7 +89,7 @@ class Timers:
         """Ring what is due, for ever."""
         while True:
             more = await self.run_once()
-            if not more or len(self._hand) >= MOST:
+            if not more or len(self._hand) >= MAX_IN_HAND:
                 await self._sleep()
 
     async def _sleep(self) -> None:
@@ -100,8 +100,8 @@ class Timers:
             if self._next is not None:
                 # A touch later: a clock that is a little ahead of the store's would look in vain.
                 wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
-            if len(self._hand) >= MOST:
-                wait = max(wait, AT_HAND / 10)
+            if len(self._hand) >= MAX_IN_HAND:
+                wait = max(wait, HANDOVER_TIMEOUT / 10)
             if wait <= timedelta(0):
                 break
             try:
@@ -117,7 +117,7 @@ class Timers:
         """Take in hand what is due; True where there may be more."""
         self._next = None
         asked = self._clock.asked()
-        due = await self._store.due(BATCH, AT_HAND)
+        due = await self._store.due(BATCH, HANDOVER_TIMEOUT)
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
@@ -145,7 +145,7 @@ class Timers:
     def read(self, messages: Sequence[Message]) -> None:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
         if messages:
-            self.expect(self._clock.now() + AT_HAND)
+            self.expect(self._clock.now() + HANDOVER_TIMEOUT)
         _each(self._read, messages)
 
     def _read(self, message: Message) -> None:
@@ -171,7 +171,7 @@ class Timers:
             self._hand.discard(("message", request.read))
         else:
             self._hand.discard(request.lease)
-        if len(self._hand) == MOST // 2:
+        if len(self._hand) == MAX_IN_HAND // 2:
             self.look()
 
 

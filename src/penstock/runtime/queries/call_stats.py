@@ -11,7 +11,7 @@ from penstock.flow.views.run_view import time_text
 
 LATEST = 1_000
 """Calls whose times are kept, for percentiles."""
-MOST = 500
+MAX_WORKFLOWS = 500
 """Workflows that are counted apart."""
 
 
@@ -58,7 +58,7 @@ class CallStats:
     def of(self, workflow: str, now: Callable[[], datetime]) -> WorkflowCallStats:
         found = self.workflows.get(workflow)
         if found is None:
-            name = workflow if len(self.workflows) < MOST else "other"
+            name = workflow if len(self.workflows) < MAX_WORKFLOWS else "other"
             found = self.workflows.setdefault(name, WorkflowCallStats(now()))
         return found
 

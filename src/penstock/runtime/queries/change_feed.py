@@ -15,9 +15,9 @@ from penstock.runtime.decisions.decision import Decision
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import RunState
 
-RING = 10_000
+MAX_REMEMBERED = 10_000
 """Changes that are remembered: who was away for longer begins anew."""
-MOST = 500
+MAX_READ = 500
 """Changes that are read at once."""
 PACE = 0.25
 """Seconds between two hints to other nodes."""
@@ -44,7 +44,7 @@ class Changes:
 
     def __init__(self, look: Look, tell: Tell) -> None:
         self._look, self._tell = look, tell
-        self._ring: deque[RunState] = deque(maxlen=RING)
+        self._ring: deque[RunState] = deque(maxlen=MAX_REMEMBERED)
         self._wakes: set[asyncio.Event] = set()
         self._wanted_until = 0.0
         self._missed = False  # something changed while nobody looked on
@@ -130,7 +130,7 @@ class Changes:
         missing = self.count - number
         if not 0 <= missing <= len(self._ring):
             return None
-        take = min(missing, MOST)
+        take = min(missing, MAX_READ)
         return [(number + 1 + n, self._ring[n - missing]) for n in range(take)]
 
 

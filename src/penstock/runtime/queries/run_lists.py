@@ -17,7 +17,7 @@ from penstock.runtime.queries.row_views import row_view
 from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter, RunRow, Sort
 
-MOST = 200
+MAX_PAGE = 200
 
 
 class Place(Struct, frozen=True, array_like=True):
@@ -28,7 +28,7 @@ class Place(Struct, frozen=True, array_like=True):
     run: str
 
 
-def read_filter(said: dict[str, Any], most: int = MOST) -> Filter:
+def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
     """A filter from what a caller says. Raises Invalid for a status, sort, limit or key that is not known."""
     if "sort" in said and said["sort"] not in get_args(Sort):
         raise Invalid(f"runs cannot be sorted by '{said['sort']}': say {', '.join(get_args(Sort))}")

@@ -37,7 +37,7 @@ FEW = SLICES * READ
 ENOUGH = 20
 """With so many runs of which waiting is known, those of which it is not are left out."""
 
-LONGEST = 5_000
+MAX_HISTORY = 5_000
 """Entries of one history that are read, and attempts of which it is read how long they waited."""
 
 
@@ -121,13 +121,13 @@ async def _sample(store: Histories, asked: Filter, since: datetime, until: datet
 
 async def _figures(store: Histories, runs: Sequence[str]) -> dict[str, StepFigures]:
     waits: dict[tuple[str, int], float] = defaultdict(float)
-    for row in await store.timings([run for run in runs if timed(run)], LONGEST):
+    for row in await store.timings([run for run in runs if timed(run)], MAX_HISTORY):
         waits[row.run, row.firing] += (row.started_at - row.queued_at).total_seconds()
     figures: dict[str, StepFigures] = defaultdict(StepFigures)
     for first in range(0, len(runs), READ):
         some = runs[first : first + READ]
         for run, pages in zip(
-            some, await asyncio.gather(*(store.pages(run, 0, LONGEST) for run in some)), strict=True
+            some, await asyncio.gather(*(store.pages(run, 0, MAX_HISTORY) for run in some)), strict=True
         ):
             entries = (entry for page in pages for entry in decode_page(page))
             add_figures(figures, run, entries, waits)

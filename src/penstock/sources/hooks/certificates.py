@@ -21,8 +21,8 @@ from penstock.sources.errors import CertificateAway, Untrusted
 Fetch = Callable[[str], Awaitable[bytes]]
 """What is at an address. Raises OSError where it cannot be had now."""
 
-KEPT_FOR = timedelta(days=1)
-MOST = 16
+RETENTION = timedelta(days=1)
+MAX_CERTIFICATES = 16
 """Certificates that are remembered: one a region is in use at a time."""
 
 _NAME = re.compile(r"sns(-signing)?([.-][a-z0-9-]+)?\.amazonaws\.com(\.cn)?")
@@ -60,9 +60,9 @@ class Certificates:
         except OSError as error:
             raise CertificateAway(type(error).__name__) from error
         key = self._checked(leaf, others, now)
-        while len(self._keys) >= MOST:
+        while len(self._keys) >= MAX_CERTIFICATES:
             del self._keys[next(iter(self._keys))]
-        self._keys[url] = key, min(now + KEPT_FOR, leaf.not_valid_after_utc)
+        self._keys[url] = key, min(now + RETENTION, leaf.not_valid_after_utc)
         return key
 
     async def _issuers(self, leaf: x509.Certificate) -> list[x509.Certificate]:

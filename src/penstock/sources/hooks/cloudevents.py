@@ -17,7 +17,7 @@ from penstock.sources.hooks.signatures import Headers
 
 ONE = "application/cloudevents+json"
 MANY = "application/cloudevents-batch+json"
-MOST = 500
+MAX_BATCH = 500
 """Events that one batch may have."""
 
 RATE = 120_000
@@ -64,8 +64,8 @@ def read_cloudevents(headers: Headers, body: bytes) -> list[CloudEvent]:
     kind = media_type(headers)
     if kind == MANY:
         found = read_json(body)
-        if not isinstance(found, list) or len(found) > MOST:
-            raise bad(f"a batch must be a list of at most {MOST} events")
+        if not isinstance(found, list) or len(found) > MAX_BATCH:
+            raise bad(f"a batch must be a list of at most {MAX_BATCH} events")
         return [_structured(each) for each in found]
     if kind == ONE:
         return [_structured(read_json(body))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import aiohttp
 
-LARGEST = 64 * 1024
+MAX_ANSWER = 64 * 1024
 SECONDS = 5.0
 
 
-async def fetch(url: str, largest: int = LARGEST) -> bytes:
+async def fetch(url: str, largest: int = MAX_ANSWER) -> bytes:
     """What is at an address: no redirects, no proxies, no cookies, little and soon. Raises OSError."""
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:

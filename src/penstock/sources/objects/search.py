@@ -30,10 +30,10 @@ from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigge
 from penstock.store.protocol import Tokens
 
 KIND = "search"
-AT_ONCE = 100
+MAX_CONCURRENT = 100
 """Objects that are asked for, and runs that are started, at a time."""
 
-KEPT = 1_000
+MAX_REFUSED = 1_000
 """Starts that one search sets aside where they are refused; the next one finds all of them again."""
 
 
@@ -95,8 +95,8 @@ class Searcher:
     async def _search(self, feed: Trigger, store: ObjectStore, progress: Progress) -> Progress:
         """Go on with a search, page by page, to its end or until the feeder is to stop."""
         async for page in store.pages(self._matching.prefix, progress.after):
-            for first in range(0, len(page), AT_ONCE):
-                progress = await self._tell(feed, store, progress, page[first : first + AT_ONCE])
+            for first in range(0, len(page), MAX_CONCURRENT):
+                progress = await self._tell(feed, store, progress, page[first : first + MAX_CONCURRENT])
             await _save(feed, progress)
             if feed.stopping.is_set():
                 return progress
@@ -121,7 +121,7 @@ class Searcher:
                 done.append((_start(listed_object(store.name, store.bucket, listed), tick), why))
         refused = 0
         for start, each in done:
-            keep = progress.refused + refused < KEPT
+            keep = progress.refused + refused < MAX_REFUSED
             refused += await counted(self._tally, feed, start, each, keep) == "refused"
         return replace(
             progress,

@@ -25,7 +25,7 @@ from penstock.store.protocol import Tokens
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.rows import TokenChange
 
-MOST = 10_000
+MAX_TICKS = 10_000
 """Ticks of one backfill."""
 
 TOGETHER = 50
@@ -80,10 +80,11 @@ def read_range(schedule: Schedule, since: str, until: str, now: datetime) -> tup
 
 def count_ticks(schedule: Schedule, first: datetime, last: datetime) -> int:
     """How many ticks there are. Raises Invalid."""
-    total = sum(1 for _ in islice(ticks_between(schedule, first, last), MOST + 1))
-    if total > MOST:
+    total = sum(1 for _ in islice(ticks_between(schedule, first, last), MAX_TICKS + 1))
+    if total > MAX_TICKS:
         raise Invalid(
-            f"there are more than {MOST:,} ticks from {tick_text(first)} to {tick_text(last)}: choose a shorter time"
+            f"there are more than {MAX_TICKS:,} ticks from {tick_text(first)} to {tick_text(last)}: "
+            "choose a shorter time"
         )
     return total
 

@@ -19,7 +19,7 @@ from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Trigger, Tr
 from penstock.store.rows.rows import Filter
 
 KIND = "schedule"
-MOST = 1000
+MAX_ACTIVE_RUNS = 1000
 """Runs under way that are looked at."""
 
 log = logging.getLogger("penstock.schedules")
@@ -84,7 +84,7 @@ class Clock:
         known = await feed.node.store.start_key(feed.workflow, f"{KIND}:{tick_text(tick)}")
         if known is not None:  # before it was noted, this node or the one before it went
             return await _saved(feed, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
-        live = [row.id for row in await feed.live(MOST) if BACKFILL not in row.labels]
+        live = [row.id for row in await feed.live(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
         late = self.rules.catch_up == "all" and feed.now() - tick > ON_TIME
         what = verdict(self.rules, len(live), await self._newest(feed), late)
         if what == "wait":
@@ -105,7 +105,7 @@ class Clock:
         """The status of the newest run; None: there is none, or nobody asks."""
         if self.rules.overrun != "delay_until_success":
             return None
-        rows = await feed.node.store.runs(Filter(workflow=feed.workflow, limit=MOST))
+        rows = await feed.node.store.runs(Filter(workflow=feed.workflow, limit=MAX_ACTIVE_RUNS))
         return next((row.status for row in rows if BACKFILL not in row.labels), None)
 
     async def _start(self, feed: Trigger, progress: Progress, tick: datetime) -> Progress:

@@ -24,7 +24,7 @@ from penstock.sources.errors import SourceStopped
 from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, feed_name
 from penstock.store.rows.rows import Filter, RunRow
 
-LONGEST = timedelta(hours=1)
+MAX_SLEEP = timedelta(hours=1)
 """How long a feeder sleeps at most before it looks at the clock again."""
 
 
@@ -241,7 +241,7 @@ class Trigger:
         """Wait until that time; False: the feeder is to stop."""
         while not self.stopping.is_set() and (left := when - self.now()) > timedelta(0):
             try:
-                async with asyncio.timeout(min(left, LONGEST).total_seconds()):
+                async with asyncio.timeout(min(left, MAX_SLEEP).total_seconds()):
                     await self.stopping.wait()
             except TimeoutError:
                 continue

@@ -34,7 +34,7 @@ from penstock.store.errors import StoreError
 from penstock.store.rows.rows import WorkflowState
 
 __all__ = [
-    "FEEDERS",
+    "TRIGGER_FACTORIES",
     "Factory",
     "Lost",
     "Means",
@@ -45,7 +45,7 @@ __all__ = [
     "Triggers",
 ]
 
-FEEDERS: dict[str, Factory | str] = {
+TRIGGER_FACTORIES: dict[str, Factory | str] = {
     "topic": "penstock.sources.topic:feeder_of",
     "object": "penstock.sources.objects.triggers:feeder_of",
     "schedule": "penstock.sources.schedules.ticks:feeder_of",
@@ -61,13 +61,13 @@ LOOK = timedelta(seconds=2)
 ALONE = timedelta(seconds=60)
 """How often a node that has the store for itself looks for what it should know anyway."""
 
-MOST = 1000
+MAX_BACKFILLS = 1000
 """Backfills that are seen to at a time."""
 
 GRACE = 10.0
 """Seconds that a feeder has to finish what it has in hand."""
 
-FIRST, LONGEST = 1.0, 60.0
+MIN_DELAY, MAX_DELAY = 1.0, 60.0
 """Seconds between two tries of a feeder that fails."""
 
 log = logging.getLogger("penstock.feeding")
@@ -123,7 +123,7 @@ class Triggers:
         self.presence = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
         self.failures: Counter[str] = Counter()
         self._started: Counter[str] = Counter()
-        self._factories = dict(FEEDERS if feeders is None else feeders)
+        self._factories = dict(TRIGGER_FACTORIES if feeders is None else feeders)
         self._lease = lease
         self._wanting = Wanting(node, self._factories)
         self._fed: dict[str, _Fed] = {}
@@ -273,11 +273,11 @@ class Triggers:
         except Lost:
             raise
         except SourceStopped:
-            await feed.rest(FIRST)  # it is about to be told
+            await feed.rest(MIN_DELAY)  # it is about to be told
             return
         except Exception as error:
             self.failures[feed.want.kind] += 1
-            wait = FIRST
+            wait = MIN_DELAY
             if isinstance(error, StoreError):
                 log.warning("the source of '%s' waits: %s", feed.workflow, error)
             else:
@@ -286,7 +286,7 @@ class Triggers:
                 log.warning(
                     "the source of '%s' failed and is begun again%s", feed.workflow, why, exc_info=trace
                 )
-                wait = min(FIRST * 2 ** min(await feed.fail(error) - 1, 10), LONGEST)
+                wait = min(MIN_DELAY * 2 ** min(await feed.fail(error) - 1, 10), MAX_DELAY)
             await feed.rest(wait)
             return
         if feed.want.by_hand:
@@ -320,7 +320,7 @@ class Wanting:
         if TOPIC in self._kinds:
             found |= {want.name: want for want in await self._left(found)}
         if "backfill" in self._kinds:
-            for row in await self._node.store.tokens(BACKFILLS, "", MOST):
+            for row in await self._node.store.tokens(BACKFILLS, "", MAX_BACKFILLS):
                 workflow = row.name.removeprefix(BACKFILLS)[:-1]
                 try:
                     flow, _ = await self._node.flows.newest(workflow)

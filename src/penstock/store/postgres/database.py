@@ -132,7 +132,7 @@ class Work:
         return rows[0][0] if rows else None
 
 
-Rehearse = Callable[[Any], Awaitable[None]]
+Warmup = Callable[[Any], Awaitable[None]]
 """What makes a connection ready."""
 
 
@@ -158,7 +158,7 @@ class Database:
             await self._pool
         await self.transact(_nothing)
 
-    async def rehearse(self, does: Rehearse) -> None:
+    async def rehearse(self, does: Warmup) -> None:
         """Make those connections that can be had ready by what will be used first and most; it never fails."""
         if not self.prepared:
             return

@@ -10,7 +10,7 @@ from msgspec import Struct
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.outbox import OutboxMessage
 
-AT_HAND = timedelta(seconds=5)
+HANDOVER_TIMEOUT = timedelta(seconds=5)
 """How long others leave alone what a node has in hand: what it was handed, and the messages its commits made."""
 
 WHOLE = -1

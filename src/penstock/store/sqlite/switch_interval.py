@@ -7,7 +7,7 @@ import sys
 import threading
 from types import TracebackType
 
-TURN = 0.0001
+SWITCH_INTERVAL = 0.0001
 """Seconds after which a thread that waits for the interpreter gets it. A batch is few statements, and after each of
 them the writing thread must have it for a moment: by Python's own measure it would wait for most of its time."""
 
@@ -16,7 +16,7 @@ HALF = 0.0000005
 """Half of the microsecond to which Python rounds down: else turns would become shorter from time to time."""
 
 
-class ShortTurns:
+class ShortSwitchInterval:
     """Turns are short as long as anybody is in here; what they were before is how they are again afterwards.
 
     Not always: threads that compute would take turns all the time, and each change of hands costs.
@@ -32,7 +32,7 @@ class ShortTurns:
             self._inside += 1
             if self._inside == 1:
                 self._before = sys.getswitchinterval()
-                sys.setswitchinterval(min(TURN, self._before))
+                sys.setswitchinterval(min(SWITCH_INTERVAL, self._before))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -50,7 +50,7 @@ class ShortTurns:
             sys.setswitchinterval(self._before + HALF)
 
 
-SHORT_TURNS = ShortTurns()
+SHORT_SWITCH_INTERVAL = ShortSwitchInterval()
 """That of the process: all stores share it, as they share the interpreter."""
 
-os.register_at_fork(after_in_child=SHORT_TURNS.forget)
+os.register_at_fork(after_in_child=SHORT_SWITCH_INTERVAL.forget)

@@ -17,7 +17,7 @@ import apsw
 from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Result, Session, Work
-from penstock.store.sqlite.switch_interval import SHORT_TURNS
+from penstock.store.sqlite.switch_interval import SHORT_SWITCH_INTERVAL
 from penstock.store.sqlite.transaction_runner import SUSPECT, Served, TransactionRunner, let_go, recover
 
 MAX_WORKS = 256
@@ -304,7 +304,7 @@ class ThreadWriter:
         self._write_lock.acquire()
         try:
             self._recover()
-            with SHORT_TURNS:
+            with SHORT_SWITCH_INTERVAL:
                 return self._runner.transact(works)
         finally:
             self._recover()

@@ -21,7 +21,7 @@ from penstock.workers.execute.threads import Job, Threads
 
 T = TypeVar("T")
 
-PATIENCE = 0.003
+QUEUE_TIMEOUT = 0.003
 """Seconds that a call waits for one before it; then more threads look after those that wait."""
 
 TOGETHER = 0.001
@@ -118,7 +118,7 @@ class ShortCalls:
 
     def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
         self._looking = True
-        loop.call_later(PATIENCE, self._look, loop)
+        loop.call_later(QUEUE_TIMEOUT, self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         """Twice as many where calls still wait: the one at work may be stuck in a function that takes its time.

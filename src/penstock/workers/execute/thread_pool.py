@@ -18,11 +18,11 @@ from penstock.workers.worker.work import TaskRunner, Work
 
 LOG = logging.getLogger("penstock.worker")
 
-PATIENCE = 0.002
+QUEUE_TIMEOUT = 0.002
 """Seconds that a queue may stand before one more thread is added."""
 
 BRISK = 20
-"""As many tasks taken within PATIENCE are tiny ones: more threads would only fight for the interpreter."""
+"""As many tasks taken within QUEUE_TIMEOUT are tiny ones: more threads would only fight for the interpreter."""
 
 BREATH = 0.1
 """Seconds before one that broke is replaced: where it breaks at once, it would be for ever."""
@@ -135,7 +135,7 @@ class ThreadPool:
 
     def _look_later(self) -> None:
         self._cpu = time.process_time()
-        self._look_at = self._loop.call_later(PATIENCE, self._look, self._taken)
+        self._look_at = self._loop.call_later(QUEUE_TIMEOUT, self._look, self._taken)
 
     def _look(self, taken: int) -> None:
         """Add hands where the queue stands: at once where they wait for something, slowly where they compute."""
@@ -144,7 +144,7 @@ class ThreadPool:
             self._stands = 0
             return
         moved = self._taken - taken
-        waits = time.process_time() - self._cpu < PATIENCE / 2
+        waits = time.process_time() - self._cpu < QUEUE_TIMEOUT / 2
         self._stands = 0 if moved else self._stands + 1
         if waits and moved < BRISK:
             more = min(1 << min(self._stands, 16), len(self._queue))

@@ -35,7 +35,7 @@ from penstock.workers.task import Task, missing_tasks
 WAITERS = ("wait", "approval", "service", "workflow", "update", "emit")
 """Built-in tasks that take their time, or reach another run through the store."""
 
-LONGEST = 100_000
+MAX_HISTORY = 100_000
 """Entries of history after which a call is given up: all of it is kept in memory, and a loop would fill that."""
 
 LOOK = 0.1
@@ -78,7 +78,7 @@ def call_workflow(
     except _Late:
         raise CallTimedOut(flow.name, limit) from None
     except _Long:
-        raise CannotCall(flow.name, [f"it came to more than {LONGEST:,} entries of history"]) from None
+        raise CannotCall(flow.name, [f"it came to more than {MAX_HISTORY:,} entries of history"]) from None
     if snapshot.status == "waiting":
         raise CannotCall(flow.name, ["it waits for events from outside"])
     return {
@@ -132,7 +132,7 @@ class _Long(Exception):
 
 def _refuse_long(host: InMemoryEngine) -> None:
     for each in host.runs.values():
-        if each.snapshot.seq > LONGEST and each.moving:
+        if each.snapshot.seq > MAX_HISTORY and each.moving:
             raise _Long
 
 
@@ -160,7 +160,7 @@ def _in_place(tasks: Mapping[str, Task], start: _Start, until: float, redact: Re
     end = clock.now() + timedelta(seconds=until - time.monotonic())
     try:
         run = start(host)
-        snapshot = play_out(host, clock, run, end, lambda: host.hosted(run).snapshot.seq > LONGEST)
+        snapshot = play_out(host, clock, run, end, lambda: host.hosted(run).snapshot.seq > MAX_HISTORY)
     finally:
         executor.close()
         executor.host = host.does = None  # else each call would be left to the garbage collector

@@ -25,7 +25,7 @@ EARLIEST = 0.01
 ANSWER = 10.0
 """Seconds that the gate has to answer a renewal."""
 
-TOLD = 1.0
+PROGRESS_DELAY = 1.0
 """Seconds after which progress is sent, where the renewal would come later."""
 
 
@@ -61,7 +61,7 @@ class Leases:
     def told(self) -> None:
         """A task said how far it is; from the loop."""
         if self._say_at == NEVER:
-            self._say_at = self._loop.time() + TOLD
+            self._say_at = self._loop.time() + PROGRESS_DELAY
             self._by(self._say_at)
 
     def _by(self, when: float) -> None:

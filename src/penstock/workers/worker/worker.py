@@ -28,7 +28,7 @@ from penstock.workers.worker.work import GIVEN_BACK, UNWANTED, Work
 LOG = logging.getLogger("penstock.worker")
 CONCURRENCY = 100
 WAIT = timedelta(seconds=30)
-ATTEND = 10.0
+REGISTER_INTERVAL = 10.0
 LATE = "did not end in the time that a stopping worker has"
 GRACE = timedelta(seconds=30)
 
@@ -288,7 +288,7 @@ class Worker:
 
     async def _attend(self) -> None:
         await self.gate.attend(self._attendance())
-        await asyncio.sleep(ATTEND)
+        await asyncio.sleep(REGISTER_INTERVAL)
 
     def _attendance(self) -> Attendance:
         return Attendance(

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.store.postgres.commit.column_arrays import columns, key_number, lock_number
 from penstock.store.postgres.database import Work
-from penstock.store.rows.change import AT_HAND, Change, Message, PendingEvent
+from penstock.store.rows.change import HANDOVER_TIMEOUT, Change, Message, PendingEvent
 from penstock.store.rules.lock_grants import (
     Key,
     KeyChanges,
@@ -21,7 +21,7 @@ from penstock.store.rules.lock_grants import (
 
 
 async def insert_messages(
-    work: Work, posts: Sequence[Post], now: datetime, patience: timedelta = AT_HAND
+    work: Work, posts: Sequence[Post], now: datetime, patience: timedelta = HANDOVER_TIMEOUT
 ) -> list[Message]:
     """Write messages, in this order. The caller has them now; others leave them alone for a while."""
     if not posts:

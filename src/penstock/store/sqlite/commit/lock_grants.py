@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from penstock.store.rows.change import AT_HAND, Change, Message, PendingEvent
+from penstock.store.rows.change import HANDOVER_TIMEOUT, Change, Message, PendingEvent
 from penstock.store.rules.lock_grants import (
     Key,
     KeyChanges,
@@ -19,7 +19,9 @@ from penstock.store.sqlite.session import Session, unique
 from penstock.store.sqlite.times import NEVER, length, micros
 
 
-def insert_messages(session: Session, posts: Sequence[Post], patience: timedelta = AT_HAND) -> list[Message]:
+def insert_messages(
+    session: Session, posts: Sequence[Post], patience: timedelta = HANDOVER_TIMEOUT
+) -> list[Message]:
     """Write messages, in this order. The caller has them now; others leave them alone for a while."""
     if not posts:
         return []

@@ -19,7 +19,7 @@ from penstock_release.options import Options
 from penstock_release.releases import Releases, Whole
 from penstock_release.reports import Reports
 from penstock_release.services import Services
-from penstock_release.shelf import ROOT, Shelf
+from penstock_release.shelf import ROOT, Documents
 
 log = logging.getLogger("penstock.release")
 HEALTH = "chores/health"
@@ -34,7 +34,7 @@ class Coordinator:
 
     def __init__(self, engine: Engine, options: Options | None = None) -> None:
         self.engine, self.options = engine, options or Options()
-        self.shelf = Shelf(engine)
+        self.shelf = Documents(engine)
         self.bearer = Bearer(engine, self.options)
         self.releases = Releases(engine, self.shelf)
         self.reports = Reports(engine, self.shelf, self.releases)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock_release.errors import conflict
-from penstock_release.shelf import Kept
+from penstock_release.shelf import Document
 
 RELEASE: Mapping[str, type] = {
     **dict.fromkeys(("kf_id", "name", "description", "state", "version", "created_at", "author"), str),
@@ -26,20 +26,20 @@ TASK: Mapping[str, type] = {
 }
 
 
-def filled(kept: Kept) -> Kept:
+def filled(kept: Document) -> Document:
     """The release with all its fields. Raises Refused where it is damaged."""
     data = {**_defaults(kept.data), "run": None, **kept.data}
-    _refuse_damaged(kept.name, data, RELEASE)
-    return Kept(kept.name, kept.version, data)
+    _validate_default(kept.name, data, RELEASE)
+    return Document(kept.name, kept.version, data)
 
 
-def filled_task(kept: Kept, release: Mapping[str, Any]) -> Kept:
+def filled_task(kept: Document, release: Mapping[str, Any]) -> Document:
     """A task of this release with all its fields. Raises Refused where it is damaged."""
-    _refuse_damaged(kept.name, kept.data, TASK)
-    return Kept(kept.name, kept.version, {"asked": release.get("asked", False), **kept.data})
+    _validate_default(kept.name, kept.data, TASK)
+    return Document(kept.name, kept.version, {"asked": release.get("asked", False), **kept.data})
 
 
-def _refuse_damaged(name: str, data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+def _validate_default(name: str, data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
     wrong = [field for field, kind in kinds.items() if not isinstance(data.get(field), kind)]
     if wrong:
         raise conflict(

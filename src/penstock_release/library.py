@@ -17,7 +17,7 @@ from penstock_release.ids import NOTE, is_id, new_id
 from penstock_release.ids import STUDY as STUDY_ID
 from penstock_release.options import Options
 from penstock_release.releases import TRIES, now_text
-from penstock_release.shelf import Kept, Shelf
+from penstock_release.shelf import Document, Documents
 
 STUDY = (Field("kf_id", required=True, longest=11), Field("name", required=True, longest=500))
 NOTE_FIELDS = (
@@ -48,7 +48,7 @@ class _Page(Struct, frozen=True):
 class Library:
     """Documents that are kept as they are given."""
 
-    def __init__(self, engine: Engine, shelf: Shelf, options: Options) -> None:
+    def __init__(self, engine: Engine, shelf: Documents, options: Options) -> None:
         self._engine, self._shelf, self._options = engine, shelf, options
 
     async def all(self, kind: str) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ class Library:
         found = [kept.data for kept in await self._shelf.all(f"{kind}/")]
         return sorted(found, key=lambda each: str(each["created_at"]), reverse=True)
 
-    async def get(self, kind: str, id: str) -> Kept:
+    async def get(self, kind: str, id: str) -> Document:
         """One of them. Raises Refused."""
         kept = await self._shelf.get(f"{kind}/{id}")
         if kept is None:
@@ -130,7 +130,7 @@ class Library:
         return {"status": "ok", "new": len(new), "deleted": len(gone), "message": message}
 
     async def _write(
-        self, new: Sequence[dict[str, Any]], updates: Sequence[tuple[Kept, dict[str, Any]]]
+        self, new: Sequence[dict[str, Any]], updates: Sequence[tuple[Document, dict[str, Any]]]
     ) -> None:
         """Write so many at a time as a change may have; done again, it goes on. Raises Refused."""
         for n in range(0, len(new), PIECE):

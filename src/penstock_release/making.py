@@ -47,7 +47,7 @@ def new_release(
     }
 
 
-def kept_tasks(release: str, tasks: Sequence[Mapping[str, Any]]) -> list[Put]:
+def task_documents(release: str, tasks: Sequence[Mapping[str, Any]]) -> list[Put]:
     """New tasks as they are kept, each with the way from it to its release."""
     own: list[Put] = [(f"tasks/{release}/{task['kf_id']}", dict(task)) for task in tasks]
     return own + [(f"task-of/{task['kf_id']}", {"release": release}) for task in tasks]

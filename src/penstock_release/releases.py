@@ -16,10 +16,10 @@ from penstock_release.defaults import filled, filled_task
 from penstock_release.errors import Refused, busy, conflict, made_but_not_begun, unknown
 from penstock_release.folding import Fold
 from penstock_release.ids import RELEASE, new_id
-from penstock_release.making import event_name, kept_tasks, new_release, new_task, next_task, tasks_at
+from penstock_release.making import event_name, new_release, new_task, next_task, task_documents, tasks_at
 from penstock_release.rules import RELEASE_ENDS
 from penstock_release.sharing import Shared
-from penstock_release.shelf import Kept, Put, Shelf
+from penstock_release.shelf import Document, Documents, Put
 
 log = logging.getLogger("penstock.release")
 TRIES = 50
@@ -38,11 +38,11 @@ def now_text() -> str:
 class Whole(Struct, frozen=True):
     """A release with its tasks, as they are kept: those that count, then those that others have replaced."""
 
-    release: Kept
-    tasks: tuple[Kept, ...]
+    release: Document
+    tasks: tuple[Document, ...]
 
     @property
-    def current(self) -> list[Kept]:
+    def current(self) -> list[Document]:
         return [task for task in self.tasks if task.data["kf_id"] in self.release.data["tasks"]]
 
     @property
@@ -60,7 +60,7 @@ class Whole(Struct, frozen=True):
             return None
         return versions.published(latest, self.release.data["is_major"])
 
-    def task(self, id: str) -> Kept:
+    def task(self, id: str) -> Document:
         """Raises Refused where somebody removed it."""
         for task in self.tasks:
             if task.data["kf_id"] == id:
@@ -71,7 +71,7 @@ class Whole(Struct, frozen=True):
 class Releases:
     """All of them. What it answers is durable."""
 
-    def __init__(self, engine: Engine, shelf: Shelf) -> None:
+    def __init__(self, engine: Engine, shelf: Documents) -> None:
         self._engine, self._shelf = engine, shelf
         self._folds: Shared[Whole] = Shared()
         self._broken: set[str] = set()
@@ -90,7 +90,7 @@ class Releases:
             version = versions.next_patch(None if counter is None else counter.data["latest"])
             release = new_release(id, fields, version, made, tasks) | {"workflow": by_version}
             inserts: list[Put] = [(f"releases/{id}", release), (f"live/{id}", {})]
-            inserts += kept_tasks(id, tasks)
+            inserts += task_documents(id, tasks)
             latest = {"latest": version}
             if counter is None:
                 inserts.append((COUNTER, latest))
@@ -244,7 +244,7 @@ class Releases:
         fold.take(entries)
         release = fold.release
         release.pop("next_version", None)
-        more: list[tuple[Kept, dict[str, Any]]] = []
+        more: list[tuple[Document, dict[str, Any]]] = []
         if counter is not None and release["version"] != whole.release.data["version"]:
             more.append((counter, {"latest": release["version"]}))
             more += await self._published_studies(release, fold.at)
@@ -267,8 +267,8 @@ class Releases:
         self,
         whole: Whole,
         fold: Fold,
-        more: Sequence[tuple[Kept, dict[str, Any]]] = (),
-        gone: Sequence[Kept] = (),
+        more: Sequence[tuple[Document, dict[str, Any]]] = (),
+        gone: Sequence[Document] = (),
         new: Sequence[Put] = (),
     ) -> bool:
         """Keep what a fold came to; False: somebody changed some of it meanwhile."""
@@ -285,7 +285,7 @@ class Releases:
 
     async def _published_studies(
         self, release: Mapping[str, Any], at: str
-    ) -> list[tuple[Kept, dict[str, Any]]]:
+    ) -> list[tuple[Document, dict[str, Any]]]:
         """The studies of a release that was just published, as they are from now on."""
         version = release["version"]
         said = {"version": version, "last_pub_version": version, "last_pub_date": at}
@@ -392,7 +392,7 @@ class Releases:
         names = ", ".join(task["service_name"] for task in made)
         fold.tell(f"release {whole.id} goes on with those that have not published: {names}", "", None)
         fold.change_release("initializing")
-        return await self._keep(whole, fold, new=[(f"live/{whole.id}", {}), *kept_tasks(whole.id, made)])
+        return await self._keep(whole, fold, new=[(f"live/{whole.id}", {}), *task_documents(whole.id, made)])
 
 
 def _fold_of(whole: Whole, at: str = "") -> Fold:

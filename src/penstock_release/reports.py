@@ -15,7 +15,7 @@ from penstock_release.defaults import filled, filled_task
 from penstock_release.errors import FieldErrors, busy, unknown
 from penstock_release.releases import TRIES, Releases, Whole
 from penstock_release.rules import SPELLINGS, STATES, Meaning, hears_progress, meaning, progress_of
-from penstock_release.shelf import Kept, Shelf
+from penstock_release.shelf import Document, Documents
 
 BROKEN = ("failed", "canceled")
 
@@ -23,7 +23,7 @@ BROKEN = ("failed", "canceled")
 class Reports:
     """What task services say of their tasks by themselves."""
 
-    def __init__(self, engine: Engine, shelf: Shelf, releases: Releases) -> None:
+    def __init__(self, engine: Engine, shelf: Documents, releases: Releases) -> None:
         self._engine, self._shelf, self._releases = engine, shelf, releases
 
     async def release_of(self, task: str) -> str:
@@ -49,7 +49,7 @@ class Reports:
                 return done
         raise busy()
 
-    async def _read(self, id: str, task: str) -> tuple[Kept, Kept]:
+    async def _read(self, id: str, task: str) -> tuple[Document, Document]:
         release, kept = await self._shelf.get(f"releases/{id}"), await self._shelf.get(f"tasks/{id}/{task}")
         if release is None or kept is None:
             raise unknown()
@@ -59,7 +59,7 @@ class Reports:
     async def _act(
         self,
         release: Mapping[str, Any],
-        kept: Kept,
+        kept: Document,
         word: str | None,
         progress: int | None,
         said: Meaning,
@@ -89,13 +89,13 @@ class Reports:
         message = f"task {task['kf_id']} reports {word} while it is {task['state']}: {ends}"
         await self._releases.note(task["release"], task["kf_id"], message, shown)
 
-    async def _change(self, kept: Kept, fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def _change(self, kept: Document, fields: Mapping[str, Any]) -> dict[str, Any] | None:
         changed = {**kept.data, **fields}
         if changed == kept.data or await self._shelf.change(update=[(kept, changed)]):
             return changed
         return None
 
-    async def deliver(self, whole: Whole, task: Kept) -> None:
+    async def deliver(self, whole: Whole, task: Document) -> None:
         """Hand a report that was kept to the run, where it waits for it; one that came to nothing is recorded."""
         word = task.data["report"]
         said = meaning(whole.release.data, task.data, word)

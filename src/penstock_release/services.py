@@ -16,7 +16,7 @@ from penstock_release.ids import SERVICE, new_id
 from penstock_release.making import tasks_at
 from penstock_release.options import Options
 from penstock_release.releases import TRIES, now_text
-from penstock_release.shelf import Kept, Shelf
+from penstock_release.shelf import Document, Documents
 
 FIELDS = (
     Field("name", required=True, longest=100),
@@ -32,7 +32,7 @@ MISSES = 3
 class Services:
     """The services that take part in releases."""
 
-    def __init__(self, engine: Engine, shelf: Shelf, options: Options, bearer: Bearer) -> None:
+    def __init__(self, engine: Engine, shelf: Documents, options: Options, bearer: Bearer) -> None:
         self._engine, self._shelf, self._options, self._bearer = engine, shelf, options, bearer
 
     async def all(self) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ class Services:
                 )
         return [each for each in found if each["kf_id"] in ids]
 
-    async def get(self, id: str) -> Kept:
+    async def get(self, id: str) -> Document:
         """One of them. Raises Refused."""
         kept = await self._shelf.get(f"services/{id}")
         if kept is None:

@@ -16,7 +16,7 @@ ROOT = f"/custom/{OWNER}/"
 PAGE = 1000
 
 
-class Kept(Struct, frozen=True):
+class Document(Struct, frozen=True):
     """A document as it is kept, with the version that a change expects."""
 
     name: str
@@ -27,24 +27,24 @@ class Kept(Struct, frozen=True):
 Put = tuple[str, dict[str, Any]]
 
 
-class Shelf:
+class Documents:
     """Documents by name, such as `releases/RE_1`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def get(self, name: str) -> Kept | None:
+    async def get(self, name: str) -> Document | None:
         """The document; None: there is none."""
         found = (await self._engine.tokens(ROOT + name, limit=1))["items"]
-        return _kept(found[0]) if found and found[0]["name"] == ROOT + name else None
+        return _document(found[0]) if found and found[0]["name"] == ROOT + name else None
 
-    async def all(self, prefix: str) -> list[Kept]:
+    async def all(self, prefix: str) -> list[Document]:
         """Every document whose name begins so."""
-        found: list[Kept] = []
+        found: list[Document] = []
         cursor = None
         while True:
             page = await self._engine.tokens(ROOT + prefix, limit=PAGE, cursor=cursor)
-            found += [_kept(each) for each in page["items"]]
+            found += [_document(each) for each in page["items"]]
             cursor = page["next"]
             if cursor is None:
                 return found
@@ -53,8 +53,8 @@ class Shelf:
         self,
         *,
         insert: Sequence[Put] = (),
-        update: Sequence[tuple[Kept, dict[str, Any]]] = (),
-        delete: Sequence[Kept] = (),
+        update: Sequence[tuple[Document, dict[str, Any]]] = (),
+        delete: Sequence[Document] = (),
         quiet: bool = False,
     ) -> bool:
         """All of it or nothing; False: somebody changed one of them meanwhile.
@@ -81,5 +81,5 @@ class Shelf:
         return True
 
 
-def _kept(token: dict[str, Any]) -> Kept:
-    return Kept(token["name"].removeprefix(ROOT), token["version"], token["data"])
+def _document(token: dict[str, Any]) -> Document:
+    return Document(token["name"].removeprefix(ROOT), token["version"], token["data"])

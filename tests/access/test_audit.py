@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from penstock.access.audit import digest_of, verify_audit, verify_chain
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access
-from penstock.access.tokens import TokenWish
+from penstock.access.tokens import TokenRequest
 from penstock.store.protocol import Store
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import START, chained
@@ -80,7 +80,7 @@ def test_a_record_that_was_written_anew_does_not_end_as_the_store_remembers() ->
 
 
 async def test_what_is_done_at_the_doors_is_recorded_with_who_and_from_where(access: Access) -> None:
-    made = await access.create(AMY, TokenWish(name="ci", role="viewer"))
+    made = await access.create(AMY, TokenRequest(name="ci", role="viewer"))
     await access.revoke(AMY, made.view.id)
     await access.set_secret(AMY, "smtp", "hunter22")
     await access.delete_secret(AMY, "smtp")

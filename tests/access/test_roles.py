@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from penstock.access.caller import ANYBODY_HERE, Caller, kept_text
+from penstock.access.caller import ANYBODY_HERE, Caller, bounded_text
 from penstock.access.errors import Forbidden
 from penstock.access.roles import ACTIONS, ROLES, Action, Role, allows
 from penstock.flow.values.name_patterns import matches
@@ -117,4 +117,4 @@ def test_an_entry_of_the_record_says_who_and_keeps_only_what_the_databases_can()
         after=b"h",
         reason="\ufffd",
     )
-    assert len(kept_text("x" * 5000)) == 1000
+    assert len(bounded_text("x" * 5000)) == 1000

@@ -11,7 +11,7 @@ from penstock.access.doors import Access
 from penstock.access.errors import ForeignOrigin, Unauthenticated
 from penstock.access.origin import is_loopback_host, is_same_origin, require_own_page
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
-from penstock.access.tokens import TokenWish, digest
+from penstock.access.tokens import TokenRequest, digest
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.store.protocol import Store
@@ -82,7 +82,7 @@ async def test_who_signs_out_is_out_and_the_record_says_so(access: Access) -> No
 
 
 async def test_a_session_ends_with_the_token_that_it_was_begun_with(access: Access) -> None:
-    made = await access.create(ANYBODY_HERE, TokenWish(name="amy", role="viewer"))
+    made = await access.create(ANYBODY_HERE, TokenRequest(name="amy", role="viewer"))
     cookie = await access.sign_in(await access.authenticate(made.token))
     before = await access.session(cookie)
 

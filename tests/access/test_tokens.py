@@ -14,7 +14,7 @@ from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access, TokenView
 from penstock.access.errors import Forbidden, InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.roles import ROLES, Role
-from penstock.access.tokens import TokenWish, admit, digest, make_token, parse_token
+from penstock.access.tokens import TokenRequest, admit, digest, make_token, parse_token
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.store.protocol import Store
@@ -25,8 +25,8 @@ from tests.store.conftest import Clock
 from tests.store.places import Place
 
 
-def wish(**given: Any) -> TokenWish:
-    return TokenWish(**{"name": "ci", "role": "viewer"} | given)
+def wish(**given: Any) -> TokenRequest:
+    return TokenRequest(**{"name": "ci", "role": "viewer"} | given)
 
 
 async def refusal(access: Access, text: str | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.access.caller import ANYBODY_HERE
-from penstock.access.tokens import TokenWish
+from penstock.access.tokens import TokenRequest
 from penstock.engine import decisions_and_reports
 from penstock.flow.model.problems import DefinitionError
 from penstock.runtime.commands.authority import barring
@@ -31,7 +31,7 @@ def asks(**more: Any) -> dict[str, Any]:
 
 
 async def token(here: Site, role: Any, name: str) -> str:
-    made = await here.service.access.create(ANYBODY_HERE, TokenWish(role=role, name=name))
+    made = await here.service.access.create(ANYBODY_HERE, TokenRequest(role=role, name=name))
     return made.token
 
 

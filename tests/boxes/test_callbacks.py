@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from penstock.access.rate_limits import Limiter, Rate
-from penstock.boxes.seals import CallbackTokens, Place
+from penstock.boxes.seals import Attempted, CallbackTokens
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
 from tests.boxes.conftest import ONE_STORE, Functions, Site, functions, says, site
 from tests.waiting import until
@@ -251,7 +251,7 @@ def test_a_seal_names_its_attempt_and_cannot_be_changed() -> None:
         return "ab" * 32
 
     async def main() -> None:
-        seals, place = CallbackTokens(keep), Place("run-1", 7, None, 2)
+        seals, place = CallbackTokens(keep), Attempted("run-1", 7, None, 2)
         id = await seals.seal(place)
 
         assert await seals.open(id) == place

@@ -15,7 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
-from penstock.objects.tags import refuse_tags
+from penstock.objects.tags import validate_tags
 from tests.boxes.conftest import functions, site
 from tests.waiting import listens, until
 
@@ -176,4 +176,4 @@ def test_what_a_camera_writes_becomes_a_tag_that_stores_take() -> None:
     made = [tag_text(each) for each in said]
     assert made == ["Cam Co", "X 100", "Adobe Photoshop CS6 Windows", "2026:01:31 12:00:00", "x" * 256]
     for each in made:
-        refuse_tags({"exif_make": each})
+        validate_tags({"exif_make": each})

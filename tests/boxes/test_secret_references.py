@@ -17,7 +17,7 @@ from penstock.boxes.kinds import tasks_in
 from penstock.boxes.world import TaskEnvironment
 from penstock.flow.compile.compile import compile_flow
 from penstock.flow.format.reading import read_definition
-from penstock.steps.kinds import WORLDLY, kinds_with
+from penstock.steps.kinds import IO_TASKS, kinds_with
 from penstock.workers.context import Context
 from tests.boxes.conftest import OWN, functions, says, site
 from tests.flow.driver import Drive
@@ -57,7 +57,7 @@ async def opened(task: str, params: dict[str, Any]) -> list[str]:
         given = {k: v.replace("BASE", there.base) if isinstance(v, str) else v for k, v in params.items()}
         definition = {"penstock": 1, "name": "w", "steps": {"s": {"task": task, "with": given}}}
         flow = compile_flow(
-            read_definition(json.dumps(definition)), kinds_with(WORLDLY, checked=False), WORLDLY
+            read_definition(json.dumps(definition)), kinds_with(IO_TASKS, checked=False), IO_TASKS
         )
         attempt = Drive(flow, DATA).tasks["s"]
         world = TaskEnvironment(egress_allow=["127.0.0.1"], smtp_url="smtp://127.0.0.1:9", secrets=secrets)
@@ -70,7 +70,7 @@ async def opened(task: str, params: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
-    ("task", "name"), [(task, name) for task in NEEDED for name in WORLDLY[task].parameters["properties"]]
+    ("task", "name"), [(task, name) for task in NEEDED for name in IO_TASKS[task].parameters["properties"]]
 )
 def test_no_parameter_opens_what_comes_from_data(task: str, name: str, shape: str) -> None:
     params = {**NEEDED[task], **KINDS.get(name, {}), name: SHAPES[shape]}

@@ -17,7 +17,7 @@ from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.world import TaskEnvironment
 from penstock.engine.background import outbox_publisher, webhooks
 from penstock.engine.background.webhooks import GIVE_UP, NotTaken, Webhooks
-from penstock.sources.hooks.signatures import refuse_stale, standard
+from penstock.sources.hooks.signatures import standard, validate_timestamp
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
 from tests.boxes.conftest import Functions, Site, functions, says, site
@@ -71,7 +71,7 @@ def test_events_and_ends_of_a_run_are_told_in_order_and_signed(tmp_path: Path, u
     for _, headers, body in there.got:
         fits, id, at = standard(headers, msgspec.json.encode(body))
         assert fits(KEY) and id == body["id"] and id.startswith(run["id"])
-        refuse_stale(at, datetime.now(UTC))
+        validate_timestamp(at, datetime.now(UTC))
     assert there.got[0][1]["content-type"] == "application/cloudevents+json"
 
 

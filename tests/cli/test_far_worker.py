@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from penstock.cli.io.problems import Wrong
-from penstock.cli.serve.http_worker import _refuse_stranger
+from penstock.cli.serve.http_worker import _validate_token
 from penstock.remote.connection import Connection
 
 
@@ -19,7 +19,7 @@ def asked(answer: dict[str, Any]) -> None:
         async def get(self, path: str) -> dict[str, Any]:
             return answer
 
-    asyncio.run(_refuse_stranger(cast(Connection, Server())))
+    asyncio.run(_validate_token(cast(Connection, Server())))
 
 
 def test_a_server_of_an_earlier_release_tells_not_what_one_may_do_and_is_worked_for() -> None:

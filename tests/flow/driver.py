@@ -25,7 +25,7 @@ from penstock.flow.model.run_input import (
 from penstock.flow.views.replay import fold
 from penstock.kernel.marking import Marking
 from penstock.runtime.inmemory.locks import Locks
-from penstock.steps.kinds import WORLDLY, kinds_with
+from penstock.steps.kinds import IO_TASKS, kinds_with
 
 START_TIME = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ def flow_of(steps: str, head: str = "") -> Flow:
     text = f"penstock: 1\nname: w\n{head}\nsteps:\n" + "\n".join(
         "  " + line for line in steps.strip().splitlines()
     )
-    return compile_flow(read_definition(text), kinds_with(WORLDLY), WORLDLY)
+    return compile_flow(read_definition(text), kinds_with(IO_TASKS), IO_TASKS)
 
 
 def plain(marking: Marking) -> dict[Any, list[tuple[int, str]]]:

@@ -37,7 +37,7 @@ from penstock.runtime.json.quick_json import quick_json
 from penstock.runtime.json.strict_json import read_json
 from penstock.sources.hooks.cloudevents import handshake, is_cloudevent, read_cloudevents
 from penstock.sources.hooks.envelope import Call, messages_of
-from penstock.sources.hooks.sns import confirmation_address, read_letter
+from penstock.sources.hooks.sns import confirmation_address, read_sns_message
 from penstock.sources.hooks.verification import GitHub, Hmac, Rule, Secret, Standard, Token, Verified, verify
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -240,7 +240,7 @@ def _whole(notice: Notice) -> bool:
 def letters(raw: bytes) -> None:
     """A letter that is read is of a listed topic, and its certificate lies with Amazon."""
     try:
-        letter = read_letter(raw, [TOPIC], NOW)
+        letter = read_sns_message(raw, [TOPIC], NOW)
     except PenstockError:
         return
     must(letter.topic == TOPIC, "a letter of another topic was read")

@@ -14,9 +14,9 @@ import pytest
 
 from penstock import Engine
 from penstock.objects.folder import FolderStore
-from penstock.sources.objects.folder import FolderFeeder
+from penstock.sources.objects.folder import FolderReader
 from penstock.sources.objects.folder_seen import Seen
-from penstock.sources.triggers.lease import feed_name, read_record
+from penstock.sources.triggers.lease import read_record, trigger_name
 from penstock.sources.triggers.trigger import Trigger
 from tests.databases import new_database
 from tests.durable.conftest import Place
@@ -63,7 +63,7 @@ async def watched(engine: Engine, stopped: bool = False) -> None:
     store = (await engine.running()).store
 
     async def known() -> bool:
-        rows = await store.tokens(feed_name("pics"), "", 1)
+        rows = await store.tokens(trigger_name("pics"), "", 1)
         record = read_record(rows[0]) if rows else None
         return record is not None and record.state is not None and record.stopped == stopped
 
@@ -258,11 +258,11 @@ def test_a_file_that_is_moved_out_and_back_goes_and_comes_each_time(
 def test_what_comes_before_anybody_listens_is_told(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin = FolderFeeder._begin
+    begin = FolderReader._begin
     monkeypatch.setattr("penstock.sources.objects.folder.SLACK", 0.05)
     monkeypatch.setattr("penstock.sources.objects.folder.UNKNOWN", 0.1)
 
-    async def begun(feeder: FolderFeeder, feed: Trigger, seen: Seen) -> None:
+    async def begun(feeder: FolderReader, feed: Trigger, seen: Seen) -> None:
         await asyncio.sleep(0.4)  # it takes a while until somebody feeds it
         await begin(feeder, feed, seen)
         folder.put("late.png")
@@ -318,9 +318,9 @@ def test_files_are_told_in_the_order_in_which_they_came(here: Place, folder: Fol
 def test_files_that_are_looked_at_together_are_told_in_their_order(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    etag = FolderFeeder._etag
+    etag = FolderReader._etag
 
-    async def slow(feeder: FolderFeeder, key: str) -> str:
+    async def slow(feeder: FolderReader, key: str) -> str:
         await asyncio.sleep(1.5 * QUIET)  # longer than a file must be quiet
         return await etag(feeder, key)
 
@@ -457,14 +457,14 @@ def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_tol
 
     monkeypatch.setattr("penstock.sources.objects.folder.QUIET", 0.5)
 
-    async def never(feeder: FolderFeeder) -> AsyncIterator[Any]:
+    async def never(feeder: FolderReader) -> AsyncIterator[Any]:
         await asyncio.Event().wait()
         yield None
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
         await watched(engine)
-        monkeypatch.setattr(FolderFeeder, "_dated", never)
+        monkeypatch.setattr(FolderReader, "_dated", never)
         folder.put("before.png")
         await noticed(engine)
         await engine.stop_source("pics")

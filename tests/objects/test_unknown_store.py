@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import feed_name
+from penstock.sources.triggers.lease import trigger_name
 from penstock.sources.triggers.trigger_list import all_records
 from tests.objects.places import FolderPlace
 from tests.objects.telling import PICS, TASKS
@@ -77,9 +77,9 @@ def test_a_source_that_is_stopped_fails_no_more(tmp_path: Path) -> None:
             records = await until(
                 lambda: all_records(store),
                 "the end of the feed",
-                so=lambda found: found[feed_name("pics")].stopped,
+                so=lambda found: found[trigger_name("pics")].stopped,
             )
-            return at_once["state"], records[feed_name("pics")].error
+            return at_once["state"], records[trigger_name("pics")].error
 
     state, kept = asyncio.run(asyncio.wait_for(main(), 30))
     assert state != "failing"

@@ -13,7 +13,7 @@ from penstock.api.openapi import describe
 from penstock.api.table import CALLS
 from penstock.store.errors import StoreFailing
 from penstock_release.api import CALLS as OURS
-from penstock_release.shelf import Kept, Shelf
+from penstock_release.shelf import Document, Documents
 from tests.release.conftest import STUDY, coordinating
 from tests.release.remote import Remote, serving
 
@@ -121,13 +121,13 @@ def test_lists_are_paged_and_filtered(url: str, tmp_path: Path) -> None:
 def test_what_releases_have_in_common_is_read_once_for_a_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, plain_all, plain_get = list[str](), Shelf.all, Shelf.get
+    read, plain_all, plain_get = list[str](), Documents.all, Documents.get
 
-    async def noted_all(shelf: Shelf, prefix: str) -> list[Kept]:
+    async def noted_all(shelf: Documents, prefix: str) -> list[Document]:
         read.append(prefix)
         return await plain_all(shelf, prefix)
 
-    async def noted_get(shelf: Shelf, name: str) -> Kept | None:
+    async def noted_get(shelf: Documents, name: str) -> Document | None:
         read.append(name)
         return await plain_get(shelf, name)
 
@@ -145,8 +145,8 @@ def test_what_releases_have_in_common_is_read_once_for_a_list(
                 assert [len(each["notes"]) for each in shown] == [1, 1, 1]
                 assert (read.count("notes/"), read.count("counter")) == (1, 1)
 
-    monkeypatch.setattr(Shelf, "all", noted_all)
-    monkeypatch.setattr(Shelf, "get", noted_get)
+    monkeypatch.setattr(Documents, "all", noted_all)
+    monkeypatch.setattr(Documents, "get", noted_get)
     asyncio.run(talk())
 
 
@@ -154,18 +154,18 @@ def test_a_release_that_is_stored_is_not_told_to_be_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk fails between two steps: who is told that nothing was changed makes a second one."""
-    plain_get = Shelf.get
+    plain_get = Documents.get
 
-    async def failing_get(shelf: Shelf, name: str) -> Kept | None:
+    async def failing_get(shelf: Documents, name: str) -> Document | None:
         if name.startswith("releases/"):
-            monkeypatch.setattr(Shelf, "get", plain_get)
+            monkeypatch.setattr(Documents, "get", plain_get)
             raise StoreFailing("disk I/O error")
         return await plain_get(shelf, name)
 
     async def talk() -> None:
         async with coordinating(tmp_path) as here:
             await here.good("POST", "/studies", {"kf_id": STUDY, "name": "S"})
-            monkeypatch.setattr(Shelf, "get", failing_get)
+            monkeypatch.setattr(Documents, "get", failing_get)
 
             status, answer = await here.ask("POST", "/releases", TAGGED)
 

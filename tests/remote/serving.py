@@ -11,7 +11,7 @@ from penstock.access.doors import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.api.work.leases import Seal
+from penstock.api.work.leases import LeaseTokens
 from penstock.api.work.worker_registry import Behind, WorkerRegistry, utc_now
 from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys
@@ -43,7 +43,7 @@ class Kept:
 @asynccontextmanager
 async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     """The address of a server that hands out what this gate has."""
-    desk = WorkerRegistry(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
+    desk = WorkerRegistry(Behind(gate, utc_now, LeaseTokens(b"for tests"), Kept()))
     store = await open_store("memory:")
     async with Engine(store=store, tasks={}) as engine:
         service = await Service.of(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from penstock.runtime.errors import BadCursor, Invalid
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
-from penstock.runtime.queries.run_lists import Place, read_filter
+from penstock.runtime.queries.run_lists import RunCursor, read_filter
 from penstock.store.rows.rows import Filter
 
-PLACE = Place("newest", datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC), "run")
+PLACE = RunCursor("newest", datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC), "run")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_is_asked_for_is_the_filter() -> None:
 
 
 def test_a_cursor_gives_its_place_back() -> None:
-    assert read_cursor(write_cursor(PLACE), Place) == PLACE
+    assert read_cursor(write_cursor(PLACE), RunCursor) == PLACE
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
@@ -51,4 +51,4 @@ def test_a_cursor_that_was_tampered_with_is_told(at: int, character: str) -> Non
 
     if tampered != cursor:
         with pytest.raises(BadCursor):
-            read_cursor(tampered, Place)
+            read_cursor(tampered, RunCursor)

@@ -6,7 +6,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.runtime.queries.overview import take_pulse
+from penstock.runtime.queries.overview import overview_of
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.builders import NOON, A, B, given, start, task, wish
 
@@ -31,7 +31,7 @@ def test_a_run_with_very_many_attempts_is_looked_at_like_any_other() -> None:
         await given(store, start(B, tasks=tuple(task(firing) for firing in range(10))))
         clock.at += timedelta(seconds=9)
         await store.lease(wish(10))
-        found = await take_pulse(store, NOON - timedelta(hours=1), NOON + timedelta(hours=1))
+        found = await overview_of(store, NOON - timedelta(hours=1), NOON + timedelta(hours=1))
         await store.close()
         return found["start"]
 

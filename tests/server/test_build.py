@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 
 from penstock import Engine
 from penstock.access.claims import Grant, OidcSettings
-from penstock.server.build import Front, NeedsToken, WeakToken, answering, opened, refuse_open
+from penstock.server.build import Front, NeedsToken, WeakToken, answering, opened, require_sign_in
 from penstock.server.http import bind, serving_on
 
 TOKEN = "0123456789abcdef0123"
@@ -28,7 +28,7 @@ OIDC = OidcSettings(
 def test_this_machine_alone_needs_no_token(host: str) -> None:
     front = Front(host, 7777)
 
-    refuse_open(front)
+    require_sign_in(front)
 
     assert front.local and front.open
 
@@ -86,13 +86,13 @@ def test_where_a_request_comes_from_is_told_by_trusted_proxies_alone(
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "localhost.example", "db.example", ""])
 def test_any_other_address_needs_one(host: str) -> None:
     with pytest.raises(NeedsToken):
-        refuse_open(Front(host, 7777))
+        require_sign_in(Front(host, 7777))
 
-    refuse_open(Front(host, 7777, TOKEN))
-    refuse_open(Front(host, 7777), tokens=True)
+    require_sign_in(Front(host, 7777, TOKEN))
+    require_sign_in(Front(host, 7777), tokens=True)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_a_token_that_could_be_guessed_is_refused(host: str) -> None:
     with pytest.raises(WeakToken):
-        refuse_open(Front(host, 7777, TOKEN[:-1]))
+        require_sign_in(Front(host, 7777, TOKEN[:-1]))

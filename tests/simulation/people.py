@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from penstock.access.tokens import TokenWish, make_token
+from penstock.access.tokens import TokenRequest, make_token
 from penstock.store.rows.access import AccessToken, AuditRow
 from tests.simulation.evidence import BEGIN
 
@@ -16,6 +16,6 @@ FIRST = AuditRow(actor="settings", token_id=None, ip=None, action="token.create"
 def tokens() -> dict[str, tuple[str, AccessToken]]:
     """By name: the token as it is sent, and as it is kept."""
     return {
-        name: make_token(TokenWish(name=name, role="admin", expires_in="never"), "settings", BEGIN)
+        name: make_token(TokenRequest(name=name, role="admin", expires_in="never"), "settings", BEGIN)
         for name in NAMES
     }

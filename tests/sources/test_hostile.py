@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.flow.errors import PenstockError
 from penstock.sources.hooks.cloudevents import handshake, read_cloudevents
-from penstock.sources.hooks.sns import read_letter
+from penstock.sources.hooks.sns import read_sns_message
 from penstock.sources.hooks.verification import GitHub, Hmac, Secret, Standard, Token, verify
 from tests.sources.amazon import AMAZON, NOW, TOPIC
 from tests.sources.signing import SECRET
@@ -91,7 +91,7 @@ def test_calls_with_events_are_read_or_refused(headers: dict[str, str], body: by
 def test_letters_are_read_or_refused(changed: dict[str, Any], body: bytes) -> None:
     for text in (json.dumps({**AMAZON.letter(), **changed}).encode(), body):
         try:
-            letter = read_letter(text, [TOPIC], NOW)
+            letter = read_sns_message(text, [TOPIC], NOW)
         except PenstockError:
             continue
         assert letter.topic == TOPIC

@@ -13,12 +13,17 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.errors import CertificateAway, Stale, Untrusted, Unverified
 from penstock.sources.hooks.certificates import Certificates, amazon_roots, system_roots
-from penstock.sources.hooks.sns import Letter, confirmation_address, is_certificate_address, read_letter
+from penstock.sources.hooks.sns import (
+    SnsMessage,
+    confirmation_address,
+    is_certificate_address,
+    read_sns_message,
+)
 from tests.sources.amazon import ADDRESS, AMAZON, CONFIRM, ISSUER_ADDRESS, NOW, TOPIC, Amazon, Web, encoded
 
 
-def read(letter: dict[str, Any], topics: tuple[str, ...] = (TOPIC,)) -> Letter:
-    return read_letter(encoded(letter), topics, NOW)
+def read(letter: dict[str, Any], topics: tuple[str, ...] = (TOPIC,)) -> SnsMessage:
+    return read_sns_message(encoded(letter), topics, NOW)
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
@@ -95,7 +100,7 @@ def test_a_letter_that_lacks_something_is_refused(changed: dict[str, Any]) -> No
 @pytest.mark.parametrize("body", [b"{}", b"[]", b'{"Type": "Other"}', b"no"])
 def test_what_is_no_letter_cannot_be_read(body: bytes) -> None:
     with pytest.raises(Unreadable):
-        read_letter(body, [TOPIC], NOW)
+        read_sns_message(body, [TOPIC], NOW)
 
 
 def test_what_else_is_in_a_letter_is_passed_over() -> None:
@@ -104,12 +109,12 @@ def test_what_else_is_in_a_letter_is_passed_over() -> None:
     letter = encoded(AMAZON.letter())
     large = letter[:-1] + b', "more": [' + b",".join([deep.encode()] * 2000) + b"]}"
     began = thread_time()
-    read_letter(large, [TOPIC], NOW).check_signature(AMAZON.key.public_key())
+    read_sns_message(large, [TOPIC], NOW).check_signature(AMAZON.key.public_key())
 
     assert thread_time() - began < 0.03
     for wrong in (letter[:-1] + b', "more": ' + b"[" * 100_000, letter.replace(b"m-1", b"m\\u0000")):
         with pytest.raises(Unreadable):
-            read_letter(wrong, [TOPIC], NOW)
+            read_sns_message(wrong, [TOPIC], NOW)
 
 
 BAD_ADDRESSES = [

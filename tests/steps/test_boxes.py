@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from penstock.flow.model.problems import DefinitionError
-from penstock.steps.kinds import KINDS, OFFERS, WORLDLY
+from penstock.steps.kinds import IO_TASKS, KINDS, OFFERS
 from tests.flow.driver import START_TIME, Drive, flow_of
 
 
@@ -190,7 +190,7 @@ def test_all_problems_are_told_at_once() -> None:
 
 def test_every_built_in_task_of_the_format_has_an_offer() -> None:
     assert set(KINDS) == {"decide", "switch", "tag", "set", "terminate", "fail", "wait", "emit"}
-    assert set(WORLDLY) == {"http", "update", "approval", "workflow", "service", "mail", "shell"}
+    assert set(IO_TASKS) == {"http", "update", "approval", "workflow", "service", "mail", "shell"}
     assert all(offer.title and offer.doc and offer.name == name for name, offer in OFFERS.items())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.flow.model.box import BadParameter
-from penstock.steps.kinds import WORLDLY
+from penstock.steps.kinds import IO_TASKS
 from penstock.steps.worldly import check
 
 
@@ -19,7 +19,7 @@ from penstock.steps.worldly import check
 )
 def test_what_cannot_be_is_told(task: str, params: dict[str, Any], says: str) -> None:
     with pytest.raises(BadParameter, match=says):
-        check(WORLDLY[task], params)
+        check(IO_TASKS[task], params)
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_what_cannot_be_is_told(task: str, params: dict[str, Any], says: str) ->
     ],
 )
 def test_what_is_there_or_not_needed_is_fine(task: str, params: dict[str, Any]) -> None:
-    check(WORLDLY[task], params)
+    check(IO_TASKS[task], params)

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from penstock.flow.model.problems import DefinitionError
-from penstock.steps.kinds import OFFERS, WORLDLY
+from penstock.steps.kinds import IO_TASKS, OFFERS
 from tests.flow.driver import flow_of
 
 
@@ -23,7 +23,7 @@ def test_a_schema_is_one_and_says_what_it_is_about(name: str) -> None:
 
 
 def fields() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for name, offer in WORLDLY.items():
+    for name, offer in IO_TASKS.items():
         for key, schema in offer.parameters["properties"].items():
             yield name, key, schema
 

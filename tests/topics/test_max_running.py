@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from penstock import Engine
-from penstock.sources.topic import HELD, TopicFeeder
+from penstock.sources.topic import HELD, TopicReader
 from penstock.topics.bus import MAX_IN_HAND, Message
 from penstock.topics.errors import BusAway
 from tests.durable.conftest import VirtualPlace
@@ -68,7 +68,7 @@ def test_a_message_without_an_id_whose_run_has_to_wait_for_long_makes_one_run() 
 
     async def main(engine: Engine) -> list[str]:
         await engine.publish(SLOW, start=True)
-        async with fed(engine, {"topic": lambda want, _: TopicFeeder(want, broker)}):  # type: ignore[arg-type]
+        async with fed(engine, {"topic": lambda want, _: TopicReader(want, broker)}):  # type: ignore[arg-type]
             await pass_time(8 * LIMIT)
             return await subjects(engine)
 

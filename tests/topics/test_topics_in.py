@@ -14,7 +14,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 
 from penstock import Engine, Out
 from penstock.runtime.errors import Invalid
-from penstock.sources.triggers.lease import feed_name, read_record
+from penstock.sources.triggers.lease import read_record, trigger_name
 from penstock.topics.bus import group_of
 from tests.topics.brokers import NatsServer, RabbitServer
 from tests.topics.conftest import Broker
@@ -278,7 +278,7 @@ async def error_of(engine: Engine, workflow: str) -> str:
     """What is kept of the source, for people."""
 
     async def read() -> str:
-        rows = await (await engine.running()).store.tokens(feed_name(workflow), "", 1)
+        rows = await (await engine.running()).store.tokens(trigger_name(workflow), "", 1)
         record = read_record(rows[0]) if rows else None
         return "" if record is None or record.error is None else record.error
 

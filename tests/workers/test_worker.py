@@ -18,7 +18,7 @@ from penstock.store.rows.rows import ClaimRequest, Heartbeat, Renewal
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.context import Context
 from penstock.workers.execute import executor
-from penstock.workers.execute.thread_pool import ThreadHand
+from penstock.workers.execute.thread_pool import TaskThread
 from penstock.workers.task import task, tasks_of
 from penstock.workers.worker.work import Work
 from penstock.workers.worker.worker import Worker, utc_now
@@ -181,7 +181,7 @@ def test_a_thread_that_is_stuck_is_replaced() -> None:
     asyncio.run(main())
 
 
-class Fragile(ThreadHand):
+class Fragile(TaskThread):
     """Breaks, other than its task, on the first piece of work that it is given."""
 
     broke = 0
@@ -210,7 +210,7 @@ def test_a_hand_that_breaks_loses_its_work_alone_and_is_replaced(monkeypatch: py
 
 
 def test_a_hand_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Scarce(ThreadHand):
+    class Scarce(TaskThread):
         asked = 0
 
         def __init__(self, limit: int) -> None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, Role, allows, roles_for
 from penstock.flow.values.name_patterns import matches
-from penstock.flow.values.payload import kept_text as _kept
+from penstock.flow.values.payload import storable_text as _kept
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.store.rows.access import AuditRow
 
@@ -70,14 +70,14 @@ class Caller(Struct, frozen=True, kw_only=True):
     ) -> AuditRow:
         """The record of something that it does, to be written in the same transaction. Hashes by `digest_of`."""
         return AuditRow(
-            actor=kept_text(self.name),
+            actor=bounded_text(self.name),
             token_id=self.token_id,
             ip=self.ip,
             action=action,
-            target=kept_text(target),
+            target=bounded_text(target),
             before=before,
             after=after,
-            reason=None if reason is None else kept_text(reason),
+            reason=None if reason is None else bounded_text(reason),
         )
 
 
@@ -90,6 +90,6 @@ NOBODY = Caller(name="nobody", role="viewer", workflows=())
 _TEXT = 1000
 
 
-def kept_text(text: str) -> str:
+def bounded_text(text: str) -> str:
     """A text as both databases can keep it, and not longer than anybody reads."""
     return _kept(text[:_TEXT])

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from msgspec import Struct
 
-from penstock.access.caller import kept_text
+from penstock.access.caller import bounded_text
 from penstock.access.roles import Role
 from penstock.access.tokens import wrong_pattern
 
@@ -119,7 +119,7 @@ def name_of(claims: dict[str, Any], claim: str) -> str:
     verified = claim != "email" or claims.get("email_verified", True) in (True, "true")
     if not isinstance(found, str) or not found or not verified:
         found = claims["sub"]
-    return kept_text(found)
+    return bounded_text(found)
 
 
 def _values(claims: dict[str, Any], claim: str) -> list[str]:

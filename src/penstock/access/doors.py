@@ -17,7 +17,7 @@ from penstock.access.audit import digest_of, verify_audit
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.sessions import IDLE, MAX_SESSION, caller_of_session, new_cookie, session_of
-from penstock.access.tokens import TokenWish, digest, make_token
+from penstock.access.tokens import TokenRequest, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
 from penstock.store.errors import StoreError
@@ -28,7 +28,7 @@ _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 MAX_SECRET = 64 * 1024
 
 
-class Place(AccessStore, Secrets, AuditLog, Protocol):
+class InstallationStore(AccessStore, Secrets, AuditLog, Protocol):
     """What is needed of a store."""
 
 
@@ -70,7 +70,7 @@ class Access:
 
     def __init__(
         self,
-        store: Place,
+        store: InstallationStore,
         vault: Vault,
         own: str | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -86,7 +86,7 @@ class Access:
             raise Unauthenticated
         return replace(await self._admission.by_token(bearer), ip=ip)
 
-    async def create(self, by: Caller, wish: TokenWish) -> MadeToken:
+    async def create(self, by: Caller, wish: TokenRequest) -> MadeToken:
         """A new token. Raises Forbidden, InvalidAccess."""
         by.require("admin")
         now = await self._store.now()

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from penstock.access.caller import Caller
 from penstock.access.claims import Expected, OidcSettings, check_claims, grant_of, name_of
-from penstock.access.doors import Place
+from penstock.access.doors import InstallationStore
 from penstock.access.errors import SignInFailed
 from penstock.access.provider import Provider
 from penstock.access.tokens import digest
@@ -41,7 +41,7 @@ class Arrival(Struct, frozen=True):
 class Oidc:
     """Sign-ins through one provider."""
 
-    def __init__(self, settings: OidcSettings, place: Place, provider: Provider) -> None:
+    def __init__(self, settings: OidcSettings, place: InstallationStore, provider: Provider) -> None:
         self._settings, self._place, self._provider = settings, place, provider
 
     async def begin(self, back_to: str = "/") -> Sending:

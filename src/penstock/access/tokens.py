@@ -35,7 +35,7 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,100}")
 _NOBODY = bytes(32)
 
 
-class TokenWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TokenRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A token as it is asked for. `expires_in` are days, or `never`; `workflows` None: all."""
 
     name: str
@@ -54,14 +54,14 @@ class Presented(Struct, frozen=True):
     digest: bytes
 
 
-def check_wish(wish: TokenWish) -> None:
+def validate_token_request(wish: TokenRequest) -> None:
     """Raises InvalidAccess, with what is wrong, where no such token can be made."""
     problem = _problem(wish)
     if problem is not None:
         raise InvalidAccess(problem)
 
 
-def _problem(wish: TokenWish) -> str | None:
+def _problem(wish: TokenRequest) -> str | None:
     if not _NAME.fullmatch(wish.name) or not wish.name.strip():
         return "the 'name' of a token is 1 to 100 characters that can be seen: say who or what will use it"
     if wish.role not in ROLES:
@@ -95,14 +95,14 @@ def wrong_pattern(field: str, patterns: Sequence[str]) -> str | None:
     return None
 
 
-def _lists_of(wish: TokenWish) -> tuple[str, ...] | None:
+def _lists_of(wish: TokenRequest) -> tuple[str, ...] | None:
     """A worker is always bound: who wants it to serve everything says so."""
     return wish.task_lists or (DEFAULT_LISTS if wish.role == "worker" else None)
 
 
-def make_token(wish: TokenWish, by: str, now: datetime) -> tuple[str, AccessToken]:
+def make_token(wish: TokenRequest, by: str, now: datetime) -> tuple[str, AccessToken]:
     """The text, to be shown once, and what is kept of it. Raises InvalidAccess."""
-    check_wish(wish)
+    validate_token_request(wish)
     when = _base62(int(now.timestamp()), _TIME)
     id = when + "".join(secrets.choice(_DIGITS) for _ in range(_RANDOM))
     body = f"ps_{wish.role}_{id}_{_base62(int.from_bytes(secrets.token_bytes(32)), _SECRET)}"

@@ -22,7 +22,7 @@ from penstock.api.guard import admit
 from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
 from penstock.api.quick import HEADERS, Asked, Ready
-from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
+from penstock.api.reading import fit, raw_body, read_query, validate_content_type, value_of
 from penstock.api.request_context import Reply, RequestContext
 from penstock.api.router import Router
 from penstock.api.service import Service
@@ -56,7 +56,7 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await _refuse(scope, receive, send)
+            await _reject_websocket(scope, receive, send)
             return
         began, request, call = perf_counter(), Asked(scope, receive), None
         request_id = _request_id(request)
@@ -135,7 +135,7 @@ async def read_body(call: Call, request: Request) -> Any:
     raw = await raw_body(request, call.most)
     if not raw and call.empty:
         return fit({}, call.takes)
-    refuse_type(request, call.accepts)
+    validate_content_type(request, call.accepts)
     return fit(value_of(raw), call.takes)
 
 
@@ -179,7 +179,7 @@ def _request_id(request: Request) -> str:
     return given if given is not None and _REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+async def _reject_websocket(scope: Scope, receive: Receive, send: Send) -> None:
     """There are no WebSockets here; the rest of ASGI is the server's own business."""
     if scope["type"] == "websocket":
         await receive()

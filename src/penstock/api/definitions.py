@@ -9,7 +9,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from penstock.api.reading import NotFitting, Unreadable, media_type, raw_body, read_json, refuse_type
+from penstock.api.reading import (
+    NotFitting,
+    Unreadable,
+    media_type,
+    raw_body,
+    read_json,
+    validate_content_type,
+)
 from penstock.engine.authoring.drafts import Written
 
 JSON = "application/json"
@@ -23,7 +30,7 @@ _ETAG = re.compile(r'(?:W/)?"([^"]*)"')
 async def read_body(request: Request) -> Written | dict[str, Any]:
     """The body: text where it is YAML, a map where it is JSON. Raises WrongType, Unreadable, NotFitting."""
     raw = await raw_body(request)
-    refuse_type(request, DEFINITION)
+    validate_content_type(request, DEFINITION)
     if media_type(request) == JSON:
         value = read_json(raw)
         if not isinstance(value, dict):

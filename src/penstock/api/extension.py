@@ -26,7 +26,7 @@ def part_of(ask: RequestContext[Any, Any], name: str) -> Any:
     return ask.service.parts[name]
 
 
-def refuse_flood(ask: RequestContext[Any, Any], name: str) -> None:
+def limit_rate(ask: RequestContext[Any, Any], name: str) -> None:
     """What anybody may ask is not answered without limit; `name` tells one such thing from another.
 
     Raises TooManyRequests.

@@ -34,12 +34,12 @@ _PASSED_ON = frozenset({b"forwarded", b"via", b"x-real-ip"})
 
 async def admit(service: Service, call: Call, request: Request) -> Caller:
     """The caller. Raises Unauthenticated, Forbidden, WrongHost, ForeignOrigin, TooManyRequests, Unreadable."""
-    _refuse_two_hosts(request)
+    _reject_two_hosts(request)
     if request.scope["query_string"]:
-        _refuse_token_in_query(request)
+        _reject_token_in_query(request)
     if call.action == "public":
         if service.open and call.tag != "hooks":  # those are called from anywhere, and verify themselves
-            refuse_hosts(request)
+            validate_host(request)
         return NOBODY
     caller = await identify(service, request)
     if rate_of(caller) is not None:
@@ -64,7 +64,7 @@ async def identify(service: Service, request: Request) -> Caller:
             if not service.open:  # there a browser with an old cookie would be worse off than one with none
                 raise
     if service.open:
-        refuse_strangers(request)
+        reject_strangers(request)
         return ANYBODY_HERE
     raise Unauthenticated
 
@@ -87,7 +87,7 @@ def is_secure(request: Request) -> bool:
     return bool(request.scope["scheme"] == "https")
 
 
-def refuse_strangers(request: Request) -> None:
+def reject_strangers(request: Request) -> None:
     """Without sign-in only programs and pages of this machine are answered.
 
     Raises WrongHost, ForeignOrigin, Unauthenticated where a proxy passes on what somebody else asks.
@@ -95,10 +95,10 @@ def refuse_strangers(request: Request) -> None:
     for name, _ in request.scope["headers"]:
         if name in _PASSED_ON or name.startswith(b"x-forwarded-"):
             raise Unauthenticated("the request came through a proxy, and who comes that way must sign in")
-    refuse_hosts(request)
+    validate_host(request)
 
 
-def refuse_hosts(request: Request) -> None:
+def validate_host(request: Request) -> None:
     """A name that was rebound to this machine, or a page of another site. Raises WrongHost, ForeignOrigin."""
     host, origin = request.headers.get("host"), request.headers.get("origin")
     if not is_loopback_host(host):
@@ -107,12 +107,12 @@ def refuse_hosts(request: Request) -> None:
         raise ForeignOrigin(origin)
 
 
-def _refuse_two_hosts(request: Request) -> None:
+def _reject_two_hosts(request: Request) -> None:
     """Of two names one guard could look at the first and another at the second (RFC 9112, 3.2)."""
     if [name for name, _ in request.scope["headers"]].count(b"host") > 1:
         raise Unreadable("two_hosts", "the request has more than one Host header: send one")
 
 
-def _refuse_token_in_query(request: Request) -> None:
+def _reject_token_in_query(request: Request) -> None:
     if {"token", "access_token"} & request.query_params.keys():
         raise Unreadable("token_in_query", "a token never goes into an address: send Authorization: Bearer")

@@ -22,7 +22,7 @@ _FIELD = re.compile(r"Object .*?field `([^`]*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")
 
 
-def misfit(error: msgspec.ValidationError, value: Any, kind: Any) -> tuple[str, str]:
+def pointer_and_message(error: msgspec.ValidationError, value: Any, kind: Any) -> tuple[str, str]:
     """The pointer to what is wrong, and the sentence without the place."""
     message, _, place = str(error).partition(" - at `")
     path = place.rpartition("$")[2].rstrip("`")

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
 
-from penstock.api.misfit_pointer import misfit
+from penstock.api.misfit_pointer import pointer_and_message
 from penstock.api.quick import exchange_of
 from penstock.flow.errors import PenstockError
 from penstock.flow.values.payload import payload_limit
@@ -128,7 +128,7 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def refuse_type(request: Request, accepts: tuple[str, ...]) -> None:
+def validate_content_type(request: Request, accepts: tuple[str, ...]) -> None:
     """Raises WrongType where the body is of another type than these, or of another character set than UTF-8."""
     kind, _, parameters = request.headers.get("content-type", "").partition(";")
     if not parameters and kind in accepts:
@@ -157,7 +157,7 @@ def fit(value: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise NotFitting(*misfit(error, value, kind)) from None
+        raise NotFitting(*pointer_and_message(error, value, kind)) from None
 
 
 def read_query(request: Request, kind: type[T]) -> T:
@@ -175,23 +175,23 @@ def read_query(request: Request, kind: type[T]) -> T:
         elif name in found:
             raise Unreadable("invalid_parameter", "is given twice: give it once", name)
         else:
-            _refuse_misreading(name, value, fields[name].type)
+            _validate_type(name, value, fields[name].type)
             found[name] = value
     try:
         return msgspec.convert(found, kind, strict=False)
     except msgspec.ValidationError as error:
-        path, message = misfit(error, found, kind)
+        path, message = pointer_and_message(error, found, kind)
         raise Unreadable("invalid_parameter", message, path.split("/")[1] if path else "query") from None
 
 
-def _refuse_misreading(name: str, text: str, kind: Any) -> None:
+def _validate_type(name: str, text: str, kind: Any) -> None:
     """A text may stand for a number; it never stands for null, nor a number for a time. Raises Unreadable."""
     if text.lower() != "null" and {int, float, bool} & set(_kinds(kind)):
         return
     try:
         msgspec.convert(text, kind)
     except msgspec.ValidationError as error:
-        raise Unreadable("invalid_parameter", misfit(error, text, kind)[1], name) from None
+        raise Unreadable("invalid_parameter", pointer_and_message(error, text, kind)[1], name) from None
 
 
 def _kinds(kind: Any) -> Iterator[Any]:

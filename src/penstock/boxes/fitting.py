@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.boxes.failing import wrong
 from penstock.flow.model.offer import Offer
-from penstock.flow.values.schema_validation import ValidationErrors, misfits_of
+from penstock.flow.values.schema_validation import ValidationErrors, validator_of
 from penstock.steps.palette import HTTP, SERVICE
 
 _OFFERS = {offer.name: offer for offer in (HTTP, SERVICE)}
@@ -33,4 +33,4 @@ def fitting(offer: Offer, params: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def _checks(task: str) -> dict[str, ValidationErrors]:
     properties = _OFFERS[task].parameters["properties"]
-    return {name: misfits_of(schema) for name, schema in properties.items() if name not in _JUDGED_LATER}
+    return {name: validator_of(schema) for name, schema in properties.items() if name not in _JUDGED_LATER}

@@ -10,7 +10,7 @@ import msgspec
 from penstock.boxes.failing import Failing, wrong
 from penstock.boxes.functions import content_of, prepared
 from penstock.boxes.polling import Polling
-from penstock.boxes.seals import Place
+from penstock.boxes.seals import Attempted
 from penstock.boxes.sending import Answer, send
 from penstock.boxes.world import TaskEnvironment
 from penstock.flow.errors import PenstockError
@@ -69,7 +69,7 @@ async def callback_url(world: TaskEnvironment, ctx: Context) -> str:
     if world.public_url is None or world.seals is None:
         raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")
     attempt = ctx.place
-    id = await world.seals.seal(Place(*attempt))
+    id = await world.seals.seal(Attempted(*attempt))
     return f"{world.public_url.rstrip('/')}/hooks/callback/{id}"
 
 

@@ -22,7 +22,7 @@ Keep = Callable[[str, str], Awaitable[str]]
 """`Store.keep_note`."""
 
 
-class Place(Struct, frozen=True, array_like=True):
+class Attempted(Struct, frozen=True, array_like=True):
     """One attempt."""
 
     run: str
@@ -38,18 +38,18 @@ class CallbackTokens:
         self._keep = keep
         self._key: bytes | None = None
 
-    async def seal(self, place: Place) -> str:
+    async def seal(self, place: Attempted) -> str:
         body = msgpack.encode(place)
         return urlsafe_b64encode(await self._tag(body) + body).decode().rstrip("=")
 
-    async def open(self, id: str) -> Place | None:
+    async def open(self, id: str) -> Attempted | None:
         """The attempt that an id names; None: it is none of ours."""
         try:
             raw = urlsafe_b64decode(id.encode("ascii") + b"=" * (-len(id) % 4))
             tag, body = raw[:_TAG], raw[_TAG:]
             if not hmac.compare_digest(tag, await self._tag(body)):
                 return None
-            return msgpack.decode(body, type=Place)
+            return msgpack.decode(body, type=Attempted)
         except (Error, ValueError, DecodeError, ValidationError):
             return None
 

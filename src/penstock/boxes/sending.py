@@ -14,7 +14,7 @@ import msgspec
 
 from penstock.boxes.failing import Failing, Unusable, wrong
 from penstock.boxes.world import TaskEnvironment
-from penstock.flow.values.payload import NotJson, TooLarge, kept_text, pure
+from penstock.flow.values.payload import NotJson, TooLarge, pure, storable_text
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -99,7 +99,9 @@ class Answer(msgspec.Struct, frozen=True):
         )
 
     def shown(self) -> str:
-        return kept_text(self.body[: SHOWN * 4].decode("utf-8", "replace")[:SHOWN].replace("\0", "\ufffd"))
+        return storable_text(
+            self.body[: SHOWN * 4].decode("utf-8", "replace")[:SHOWN].replace("\0", "\ufffd")
+        )
 
     def _retry_after(self) -> timedelta | None:
         said = self.headers.get("retry-after", "").strip()
@@ -115,7 +117,7 @@ async def send(world: TaskEnvironment, call: Call) -> Answer:
     """The whole answer. Raises Failing: denied, not reached, too slow, too large, or led elsewhere."""
     import aiohttp
 
-    _refuse_unfit(call.url)
+    _validate_url(call.url)
     try:
         async with asyncio.timeout(call.timeout.total_seconds()):
             return await _sent(world, call)
@@ -145,7 +147,7 @@ async def _sent(world: TaskEnvironment, call: Call) -> Answer:
         return await _follow(world, session, call)
 
 
-def _refuse_unfit(url: str) -> None:
+def _validate_url(url: str) -> None:
     """Raises Failing where a text is no address at all."""
     shown = url.partition("?")[0][:200]
     if UNFIT.search(url):

@@ -17,7 +17,7 @@ from penstock.boxes.failing import Failing, wrong
 from penstock.boxes.functions import context_of
 from penstock.boxes.leavings import MARK, kill_all
 from penstock.flow.model.run_input import Done, Outcome
-from penstock.flow.values.payload import NotJson, TooLarge, kept_text, payload_limit, pure
+from penstock.flow.values.payload import NotJson, TooLarge, payload_limit, pure, storable_text
 from penstock.steps.palette import SHELL
 from penstock.workers.context import Context
 from penstock.workers.task import Task
@@ -76,7 +76,7 @@ async def _run(root: Path, ctx: Context, params: Mapping[str, Any]) -> Outcome:
         # Also what the command left behind: what lives on would do its work twice, and keep its pipes open.
         kill_all(process.pid, mark, lives=process.returncode is None)
         await talk.close()
-    errors = kept_text(talk.errors.decode("utf-8", "replace").replace("\0", "\ufffd"))
+    errors = storable_text(talk.errors.decode("utf-8", "replace").replace("\0", "\ufffd"))
     for line in errors.splitlines()[-50:]:
         ctx.log.info("%s", line)
     if code:

@@ -21,7 +21,7 @@ async def update_object(world: TaskEnvironment, ctx: Context, **params: Any) -> 
     """One attempt of an `update` step."""
     try:
         target = target_of(world.stores, ctx.data, params)
-        written = await write_back(world.stores, _wish(ctx, target, params))
+        written = await write_back(world.stores, _update_request(ctx, target, params))
     except (ObjectStoreAway, StoreError, SecretKeyError) as error:  # another node may have the key
         return Failing(str(error)).outcome
     except PenstockError as error:
@@ -31,7 +31,7 @@ async def update_object(world: TaskEnvironment, ctx: Context, **params: Any) -> 
     return Done(output=_output(written), set=_changed(ctx.data, target, written))
 
 
-def _wish(ctx: Context, target: Target, params: dict[str, Any]) -> UpdateRequest:
+def _update_request(ctx: Context, target: Target, params: dict[str, Any]) -> UpdateRequest:
     """Raises Failing."""
     tags, metadata, mode = params.get("tags"), params.get("metadata"), params.get("mode", "merge")
     for name, value in (("tags", tags), ("metadata", metadata)):

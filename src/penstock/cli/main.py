@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, TextIO
 import typer
 
 from penstock import __version__
-from penstock.cli.io.command_group import Shelved, leave
+from penstock.cli.io.command_group import LazyGroup, exit_process
 
 PANELS = {
     "Start here": {
@@ -77,7 +77,7 @@ PANELS = {
 """The commands as `--help` groups them, and the module of each below `penstock.cli`."""
 
 
-class All(Shelved):
+class All(LazyGroup):
     """Every command of `penstock`."""
 
     panels: ClassVar = {name: panel for panel, homes in PANELS.items() for name in homes}
@@ -145,4 +145,4 @@ def main() -> None:
     code = app(standalone_mode=False)
     # What tasks have left for the end of the process must not follow the answer.
     sys.stdout = sys.stderr
-    leave(code)
+    exit_process(code)

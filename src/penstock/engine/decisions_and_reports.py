@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.http import read_callback
-from penstock.boxes.seals import CallbackTokens, Place
+from penstock.boxes.seals import Attempted, CallbackTokens
 from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
 from penstock.engine.approval_decision import Form, port_of
@@ -22,7 +22,7 @@ from penstock.flow.model.run_input import Done, Outcome, Reported
 from penstock.flow.values.key_text import key_text
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.authority import barring
-from penstock.runtime.commands.validation import plain_payload, refuse_no_text
+from penstock.runtime.commands.validation import plain_payload, validate_texts
 from penstock.runtime.decisions.children import parent_of
 from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.dispatch.redaction import is_result, redacted_outcome
@@ -114,8 +114,8 @@ class DecisionsAndReports:
         """Approve or reject, once. Raises UnknownApproval, AlreadyDecided, InvalidFields, NotSeparate, Invalid."""
         row = await self._approval(id)
         port = port_of(decision)
-        refuse_no_text(comment=comment)
-        _refuse_decided(row)
+        validate_texts(comment=comment)
+        _reject_decided(row)
         said = msgspec.json.decode(row.body)
         if (barred := await self._barred(row, by)) is not None:
             raise NotSeparate(by, barred)
@@ -124,8 +124,8 @@ class DecisionsAndReports:
         done = form.decided(port, fields, {"by": by, "at": now, "comment": comment})
         place = parent_of(id)
         assert place is not None
-        if await self._tell(Place(*place), done) != "accepted":
-            _refuse_decided(await self._approval(id))
+        if await self._tell(Attempted(*place), done) != "accepted":
+            _reject_decided(await self._approval(id))
             raise AlreadyDecided(id, "closed", None, now or "")
         return await self._view_for(await self._approval(id), by)
 
@@ -155,13 +155,13 @@ class DecisionsAndReports:
 
         Answers `ended`, `progress` (the step goes on), or `ignored`: nothing waits under that key any more.
         """
-        refuse_no_text(key=key, state=state)
+        validate_texts(key=key, state=state)
         run = await self._store.find([(KEY, key)])
         found = None if run is None else await self._element(run, key)
         if run is None or found is None:
             return "ignored"
         said = plain_payload(body if body is not None else {"state": state}, "the report")
-        place = Place(run, found.firing, found.index, found.attempt)
+        place = Attempted(run, found.firing, found.index, found.attempt)
         outcome = outcome_of(States.of(found.params), state, said, found.params)
         if outcome is None:
             await self._note(place, found.step, state, said)
@@ -169,7 +169,7 @@ class DecisionsAndReports:
         return "ended" if await self._tell(place, outcome) == "accepted" else "ignored"
 
     async def _approval(self, id: str) -> ApprovalRow:
-        refuse_no_text(id=id)
+        validate_texts(id=id)
         found = await self._store.approvals([id]) if len(id) < 1000 else []
         if not found:
             raise UnknownApproval(id)
@@ -198,13 +198,13 @@ class DecisionsAndReports:
             known[place] = await barring(self._store, *place, by)
         return known[place]
 
-    async def _tell(self, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:
+    async def _tell(self, place: Attempted, outcome: Outcome, seen: Seen | None = None) -> Answer:
         if not is_result(outcome):
             outcome = redacted_outcome(outcome, await self._node.dispatch.redaction())
         told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
         return await self._node.intake.ask(place.run, told, seen=seen)
 
-    async def _called_back(self, place: Place, body: Any) -> Outcome:
+    async def _called_back(self, place: Attempted, body: Any) -> Outcome:
         """What a callback says to the step that waits for it. Raises UnknownCallback and Invalid."""
         try:
             live = await self._node.look(place.run)
@@ -235,7 +235,7 @@ class DecisionsAndReports:
                 return element
         return None
 
-    async def _note(self, place: Place, step: str, state: str, body: Any) -> None:
+    async def _note(self, place: Attempted, step: str, state: str, body: Any) -> None:
         now = self._node.clock.now()
         line = {
             "at": now, "step": step, "index": place.index, "attempt": place.attempt, "level": "info",
@@ -266,7 +266,7 @@ def approval_view(row: ApprovalRow) -> dict[str, Any]:
     }
 
 
-def _refuse_decided(row: ApprovalRow) -> None:
+def _reject_decided(row: ApprovalRow) -> None:
     if row.status == "expired":
         raise ApprovalExpired(row.id, time_text(row.ended_at))
     if row.status != "open":

@@ -16,7 +16,7 @@ from penstock.engine.authoring.drafts import Drafts
 from penstock.engine.decisions_and_reports import DecisionsAndReports
 from penstock.engine.follow import Following
 from penstock.engine.operations import Operations
-from penstock.engine.options import boxes_for, refuse_options, tasks_given
+from penstock.engine.options import boxes_for, tasks_given, validate_options
 from penstock.engine.read import RunQueries
 from penstock.engine.runs import Calls, Runs
 from penstock.engine.schedules import Schedules
@@ -27,7 +27,7 @@ from penstock.objects.stores import Stores
 from penstock.runtime.commands.ownership import acting_for
 from penstock.sources.triggers.trigger import Means
 from penstock.store.protocol import Store
-from penstock.topics.opening import refuse_bad
+from penstock.topics.opening import validate_urls
 from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.execute.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY
@@ -90,8 +90,8 @@ class Engine:
         buses: Mapping[str, str] | None = None,
         world: TaskEnvironment | None = None,
     ) -> None:
-        refuse_options(url, concurrency, grace, retention)
-        refuse_bad(buses or {})
+        validate_options(url, concurrency, grace, retention)
+        validate_urls(buses or {})
         self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
         self._means = Means(stores=Stores(stores), buses=buses or {})
         self._world = world or TaskEnvironment(only=boxes_for(url, stores))

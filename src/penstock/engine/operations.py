@@ -12,15 +12,15 @@ from msgspec import to_builtins
 
 from penstock.flow.compile.compile import BOXES
 from penstock.runtime.commands.bulk import act_on_many, preview
-from penstock.runtime.commands.validation import refuse_no_number
+from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.errors import Invalid
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.node import Node
-from penstock.runtime.queries.bounded_page import portion
+from penstock.runtime.queries.bounded_page import bounded_page
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.incidents import list_incidents
 from penstock.runtime.queries.marking import Past, marking_now
-from penstock.runtime.queries.overview import take_pulse
+from penstock.runtime.queries.overview import overview_of
 from penstock.runtime.queries.row_views import queue_view, refused_view, undelivered_view, worker_view
 from penstock.runtime.queries.run_lists import list_runs, read_filter
 from penstock.runtime.queries.run_view import show_run
@@ -159,14 +159,14 @@ class Operations:
 
     async def undelivered(self, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
-        refuse_no_number(after=after)
-        refuse_no_number(most=MANY, limit=limit)
+        validate_integers(after=after)
+        validate_integers(most=MANY, limit=limit)
         return [undelivered_view(row) for row in await self._store.undelivered(after, limit)]
 
     async def undelivered_page(self, *, after: int = 0, limit: int = 50) -> tuple[list[dict[str, Any]], bool]:
         """The next of them, fewer than `limit` where they are large; and whether there are more."""
         read = self._store.undelivered
-        rows, more = await portion(read, lambda row: row.id, lambda row: len(row.body), after, limit)
+        rows, more = await bounded_page(read, lambda row: row.id, lambda row: len(row.body), after, limit)
         return [undelivered_view(row) for row in rows], more
 
     async def redeliver(self, id: int) -> bool:
@@ -174,8 +174,8 @@ class Operations:
 
         One that could not start a run starts it now, and a message that was set aside is taken. Raises why it cannot.
         """
-        refuse_no_number(id=id)
-        by = by_for(str(id))
+        validate_integers(id=id)
+        by = audit_for(str(id))
         done = await self._store.settle(id, deliver=True, audit=by) or await try_again(
             self._store, self._node.flows, self._node.intake, id, by
         )
@@ -242,4 +242,4 @@ class Operations:
     ) -> dict[str, Any]:
         """Of all workflows that `sees` lets through: how many runs ended and failed in each of so many `points` of the
         time (the last day, if nothing is said), how long they take, and how soon tasks begin. Raises Invalid."""
-        return await take_pulse(self._store, since, until, points, sees)
+        return await overview_of(self._store, since, until, points, sees)

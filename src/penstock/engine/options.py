@@ -8,7 +8,7 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
-from penstock.runtime.commands.validation import refuse_no_number
+from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.retention import DAYS
 from penstock.store.errors import BadAddress
@@ -17,19 +17,19 @@ from penstock.workers.task import Task, tasks_of
 from penstock.workers.worker.task_loading import TasksUnreadable
 
 
-def refuse_options(url: Any, concurrency: Any, grace: Any, retention: Any) -> None:
+def validate_options(url: Any, concurrency: Any, grace: Any, retention: Any) -> None:
     """Raises BadAddress, Invalid."""
     if not isinstance(url, str):
         raise BadAddress(repr(url), "is no text")
-    refuse_no_number(1, concurrency=concurrency)
+    validate_integers(1, concurrency=concurrency)
     number = isinstance(grace, int | float) and math.isfinite(grace) and 0 <= grace <= timedelta.max.days
     if grace is not None and not number:
         raise Invalid(f"`grace` must be a number of seconds, 0 or more, not {grace!r}")
     if retention is not None:
-        _refuse_retention(retention)
+        _validate_retention(retention)
 
 
-def _refuse_retention(retention: Any) -> None:
+def _validate_retention(retention: Any) -> None:
     if not isinstance(retention, Mapping):
         raise Invalid(f"`retention` must be a map from statuses to timedeltas, not {retention!r}")
     for status, kept in retention.items():

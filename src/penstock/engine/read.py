@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.operations import MANY
-from penstock.runtime.commands.validation import refuse_no_number
+from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import show_history, show_page
 from penstock.runtime.queries.row_views import count_view, row_view
@@ -28,7 +28,7 @@ class RunQueries:
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""
-        refuse_no_number(after=after, limit=limit)
+        validate_integers(after=after, limit=limit)
         await self._node.look(run)
         return [item async for item in show_history(self._store, run, after, limit)]
 
@@ -45,8 +45,8 @@ class RunQueries:
 
     async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """What the tasks of a run wrote with `ctx.log`, in order."""
-        refuse_no_number(after=after)
-        refuse_no_number(most=MANY, limit=limit)
+        validate_integers(after=after)
+        validate_integers(most=MANY, limit=limit)
         await self._node.look(run)
         lines = await self._store.logs(run, after, limit)
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]

@@ -15,7 +15,7 @@ from penstock.flow.model.run import RunId, Snapshot
 from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import run_view
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
-from penstock.runtime.commands.validation import refuse_no_limit
+from penstock.runtime.commands.validation import validate_timeout
 from penstock.runtime.errors import Invalid, NoTask
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.run_view import show_run
@@ -176,7 +176,7 @@ class Calls:
         `heartbeat`: the worker is this process. Raises CannotCall where a step cannot run that way and
         CallTimedOut.
         """
-        refuse_no_limit(timeout)
+        validate_timeout(timeout)
         flow, state = await self._node.flows.recent(workflow)
         if state.paused or state.halted:
             raise CannotCall(workflow, [PAUSED if state.paused else ALL_PAUSED])

@@ -7,9 +7,9 @@ from typing import Any
 
 from penstock.engine.services import Running
 from penstock.flow.views.run_view import time_text
-from penstock.runtime.commands.validation import refuse_no_number, refuse_no_text
+from penstock.runtime.commands.validation import validate_integers, validate_texts
 from penstock.runtime.errors import Invalid
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 from penstock.sources.schedules.backfill import Job, ask_for, call_off, count_ticks, read_range
 from penstock.sources.schedules.rules import rules_of
 from penstock.sources.schedules.schedule_list import NEXT, list_schedules, preview, read_schedule
@@ -37,7 +37,7 @@ class Schedules:
         self, *, cron: str | None = None, every: Any = None, tz: str | None = None, count: int = NEXT
     ) -> dict[str, Any]:
         """The next ticks of a schedule that is not saved yet: `{schedule, tz, next}`. Raises Invalid."""
-        refuse_no_number(1, MAX_TICKS, count=count)
+        validate_integers(1, MAX_TICKS, count=count)
         return preview(read_schedule(cron, every, tz), (await self._opened()).node.clock.now(), count)
 
     async def backfill(
@@ -48,7 +48,7 @@ class Schedules:
         With `dry_run` they are only counted. Raises UnknownWorkflow, Invalid, Backfilling.
         """
         running = await self._opened()
-        refuse_no_text(workflow=workflow, since=since, until=until)
+        validate_texts(workflow=workflow, since=since, until=until)
         flow, _ = await running.node.flows.newest(workflow)
         source = flow.definition.source
         if source is None or source.kind != "schedule":
@@ -60,7 +60,7 @@ class Schedules:
         total = count_ticks(schedule, first, last)
         job = Job(id=time_text(now) or "", first=first, last=last, total=total)
         if not dry_run and total:
-            await ask_for(running.store, workflow, job, by_for(workflow))
+            await ask_for(running.store, workflow, job, audit_for(workflow))
             running.look()
         shown = {"workflow": workflow, "from": time_text(first), "to": time_text(last), "count": total}
         return {**shown, "label": None if dry_run or not total else job.id, "dry_run": dry_run}
@@ -69,6 +69,6 @@ class Schedules:
         """End a backfill; the runs that it made stay. False: there is none. Raises UnknownWorkflow."""
         running = await self._opened()
         await running.node.flows.newest(workflow)
-        done = await call_off(running.store, workflow, by_for(workflow))
+        done = await call_off(running.store, workflow, audit_for(workflow))
         running.look()
         return done

@@ -9,9 +9,9 @@ from penstock.engine.authoring.publication import Catalog
 from penstock.flow.model.run import Pauser
 from penstock.flow.model.run_input import Paused, Resumed
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.commands.validation import refuse_no_text
+from penstock.runtime.commands.validation import validate_texts
 from penstock.runtime.errors import UnknownWorkflow
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.node import Node
 from penstock.store.protocol import Store
 
@@ -73,18 +73,22 @@ class Workflows:
         await self._set_paused(workflow, False)
 
     async def _set_started(self, workflow: str, started: bool) -> None:
-        refuse_no_text(workflow=workflow)
+        validate_texts(workflow=workflow)
         self._node.flows.managers.refuse(workflow)
-        if not await self._store.set_started(workflow, started, by_for(workflow)):
+        if not await self._store.set_started(workflow, started, audit_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await self._node.flows.states()])
         self._node.flows.forget()
 
     async def _set_paused(self, workflow: str | None, paused: bool) -> None:
-        refuse_no_text(workflow=workflow)
+        validate_texts(workflow=workflow)
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
         if not await self._store.set_paused(
-            workflow, paused, encode_message(word), encode_message(opposite), by_for(workflow or "everything")
+            workflow,
+            paused,
+            encode_message(word),
+            encode_message(opposite),
+            audit_for(workflow or "everything"),
         ):
             raise UnknownWorkflow(workflow or "", [each.name for each in await self._node.flows.states()])
         self._node.flows.forget()

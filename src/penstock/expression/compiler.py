@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from penstock.expression import loops, operators, paths
-from penstock.expression.errors import Fault, Place, nearest
+from penstock.expression.errors import Fault, SourcePosition, nearest
 from penstock.expression.function_call import call
 from penstock.expression.functions import patterns
 from penstock.expression.functions.arithmetic import negate
@@ -58,9 +58,9 @@ class Builder:
         self.depth -= 1
         return run
 
-    def place(self, node: Node) -> Place:
+    def place(self, node: Node) -> SourcePosition:
         """Where a part stands."""
-        return Place(self.source, node.at)
+        return SourcePosition(self.source, node.at)
 
     # Constants
 
@@ -133,11 +133,11 @@ class Builder:
 
     def literal_path(self, node: Node) -> tuple[Node, paths.Steps | None]:
         fields: list[str] = []
-        places: list[Place] = []
+        places: list[SourcePosition] = []
         while (step := _literal_step(node)) is not None:
             node, field, at = step
             fields.append(field)
-            places.append(Place(self.source, at))
+            places.append(SourcePosition(self.source, at))
         spelled = node.name if isinstance(node, Name) else "this value"
         steps = paths.Steps(spelled, tuple(reversed(fields)), tuple(reversed(places))) if fields else None
         return node, steps
@@ -162,7 +162,7 @@ class Builder:
     def chain(self, node: Chain) -> Run:
         first = self.build(node.first)
         return operators.calculate(
-            first, [(sign, self.build(term), Place(self.source, at)) for sign, at, term in node.rest]
+            first, [(sign, self.build(term), SourcePosition(self.source, at)) for sign, at, term in node.rest]
         )
 
     def logic(self, node: Logic) -> Run:
@@ -268,7 +268,7 @@ def _literal_step(node: Node) -> tuple[Node, str, int] | None:
     return None
 
 
-def _stored(key: Any, place: Place) -> Any:
+def _stored(key: Any, place: SourcePosition) -> Any:
     try:
         return map_key(key)
     except Fault as fault:

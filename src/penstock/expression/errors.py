@@ -35,7 +35,7 @@ class EvaluationError(Located):
     """The expression is well formed, but has no value in this scope."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class SourcePosition(msgspec.Struct, frozen=True):
     """A place in a source text; line and column are only worked out when an error needs them."""
 
     source: str
@@ -55,7 +55,12 @@ class Fault(Exception):
     """An evaluation error on its way up: cheap to make, for `||` may yet absorb it."""
 
     def __init__(
-        self, code: str, message: str, place: Place | None = None, known: Iterable[object] = (), key: str = ""
+        self,
+        code: str,
+        message: str,
+        place: SourcePosition | None = None,
+        known: Iterable[object] = (),
+        key: str = "",
     ) -> None:
         super().__init__(code)
         self.code, self.message, self.place = code, message, place
@@ -68,7 +73,7 @@ class Fault(Exception):
 
     def error(self) -> EvaluationError:
         """The public error, with the place, and with the nearest known key where a key was missing."""
-        place = self.place or Place("", 0)
+        place = self.place or SourcePosition("", 0)
         message = self.message + nearest(self.key, self.known) if self.key else self.message
         return EvaluationError(self.code, message, *place.position(), source=place.source)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from penstock.expression.compiler import Builder
-from penstock.expression.errors import Fault, Place
+from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.limits import RESULT, WHOLE_VALUE, Env
 from penstock.expression.results import plain
 from penstock.expression.syntax.parser import parse
@@ -30,7 +30,7 @@ class Expression:
         builder = Builder(source, names)
         self._run = builder.build(node)
         self._extra = [None] * (builder.slots - 2)
-        self._start = Place(source, node.at)
+        self._start = SourcePosition(source, node.at)
         self._most = WHOLE_VALUE if _is_path(node) else RESULT
         self.source = source[start:end].strip()
         self.reads, self.guards, self.roots = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.expression.errors import Fault, Place
+from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.limits import Env
 from penstock.expression.paths import Run
 
 
-def call(function: Callable[..., Any], arguments: Sequence[Run], place: Place) -> Run:
+def call(function: Callable[..., Any], arguments: Sequence[Run], place: SourcePosition) -> Run:
     """The closure of `function(env, *arguments)`; one and two arguments are the common and the fast ones."""
     if len(arguments) == 1:
         return _call_one(function, arguments[0], place)
@@ -28,7 +28,7 @@ def call(function: Callable[..., Any], arguments: Sequence[Run], place: Place) -
     return run
 
 
-def _call_one(function: Callable[..., Any], argument: Run, place: Place) -> Run:
+def _call_one(function: Callable[..., Any], argument: Run, place: SourcePosition) -> Run:
     def run(env: Env) -> Any:
         value = argument(env)
         try:
@@ -40,7 +40,7 @@ def _call_one(function: Callable[..., Any], argument: Run, place: Place) -> Run:
     return run
 
 
-def _call_two(function: Callable[..., Any], first: Run, second: Run, place: Place) -> Run:
+def _call_two(function: Callable[..., Any], first: Run, second: Run, place: SourcePosition) -> Run:
     def run(env: Env) -> Any:
         one, other = first(env), second(env)
         try:

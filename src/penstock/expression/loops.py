@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from penstock.expression.errors import Fault, Place
+from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.limits import COST, Env, charge
 from penstock.expression.operators import absorbed, not_bool
 from penstock.expression.paths import Run
@@ -17,7 +17,7 @@ class Body:
 
     __slots__ = ("over", "place", "slot", "units")
 
-    def __init__(self, over: Run, slot: int, units: int, place: Place) -> None:
+    def __init__(self, over: Run, slot: int, units: int, place: SourcePosition) -> None:
         self.over, self.slot, self.units, self.place = over, slot, units, place
 
     def items(self, env: Env) -> Iterable[Any]:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.expression.errors import Fault, Place
+from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.functions.arithmetic import OPERATIONS
 from penstock.expression.functions.equality import require_order
 from penstock.expression.limits import Env
@@ -22,22 +22,22 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def not_bool(value: Any, place: Place, sign: str) -> Fault:
+def not_bool(value: Any, place: SourcePosition, sign: str) -> Fault:
     """The fault of a condition that is not true or false."""
     return Fault("no_such_overload", f"`{sign}` needs true or false, not {spoken(value)}", place)
 
 
-def every(terms: Sequence[Run], places: Sequence[Place]) -> Run:
+def every(terms: Sequence[Run], places: Sequence[SourcePosition]) -> Run:
     """`a && b …`: false where any term is, even if another fails."""
     return _decided_by(False, "&&", terms, places)
 
 
-def some(terms: Sequence[Run], places: Sequence[Place]) -> Run:
+def some(terms: Sequence[Run], places: Sequence[SourcePosition]) -> Run:
     """`a || b …`: true where any term is, even if another fails."""
     return _decided_by(True, "||", terms, places)
 
 
-def _decided_by(answer: bool, sign: str, terms: Sequence[Run], places: Sequence[Place]) -> Run:
+def _decided_by(answer: bool, sign: str, terms: Sequence[Run], places: Sequence[SourcePosition]) -> Run:
     """One term that has the answer decides; faults of the others matter only where none has it."""
     pairs, otherwise = tuple(zip(terms, places, strict=True)), not answer
 
@@ -68,7 +68,7 @@ def absorbed(env: Env, held: Fault | None, fault: Fault) -> Fault:
     return held or fault
 
 
-def invert(operand: Run, place: Place) -> Run:
+def invert(operand: Run, place: SourcePosition) -> Run:
     """`!a`."""
 
     def run(env: Env) -> bool:
@@ -82,7 +82,7 @@ def invert(operand: Run, place: Place) -> Run:
     return run
 
 
-def choose(cases: Sequence[tuple[Run, Run, Place]], default: Run) -> Run:
+def choose(cases: Sequence[tuple[Run, Run, SourcePosition]], default: Run) -> Run:
     """`condition ? value : default`: only the chosen value is evaluated."""
     cases = tuple(cases)
 
@@ -98,7 +98,7 @@ def choose(cases: Sequence[tuple[Run, Run, Place]], default: Run) -> Run:
     return run
 
 
-def calculate(first: Run, rest: Sequence[tuple[str, Run, Place]]) -> Run:
+def calculate(first: Run, rest: Sequence[tuple[str, Run, SourcePosition]]) -> Run:
     """`a + b - c …`, from left to right."""
     steps = tuple((OPERATIONS[sign], term, place) for sign, term, place in rest)
 
@@ -133,7 +133,7 @@ def equals_number(left: Run, number: Any, wanted: bool) -> Run:
     return run
 
 
-def compare(sign: str, left: Run, right: Run, place: Place) -> Run:
+def compare(sign: str, left: Run, right: Run, place: SourcePosition) -> Run:
     """`a < b` and its kin."""
     decide = _COMPARE[sign]
 
@@ -151,7 +151,7 @@ def compare(sign: str, left: Run, right: Run, place: Place) -> Run:
     return run
 
 
-def compare_number(sign: str, left: Run, number: Any, place: Place) -> Run:
+def compare_number(sign: str, left: Run, number: Any, place: SourcePosition) -> Run:
     """`a < 1` and its kin."""
     decide = _COMPARE[sign]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from penstock.expression.errors import Fault, Place
+from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.limits import INT_HIGH, INT_LOW, Env
 from penstock.expression.values import ODD, UInt, adopt, map_key, spoken
 
@@ -19,7 +19,7 @@ class Steps:
 
     __slots__ = ("fields", "places", "spelled")
 
-    def __init__(self, spelled: str, fields: tuple[str, ...], places: tuple[Place, ...]) -> None:
+    def __init__(self, spelled: str, fields: tuple[str, ...], places: tuple[SourcePosition, ...]) -> None:
         self.spelled, self.fields, self.places = spelled, fields, places
 
     def fail(self, value: Any) -> Any:
@@ -31,7 +31,7 @@ class Steps:
         return adopt(value)
 
 
-def select(value: Any, field: str, place: Place, spelled: str = "this value") -> Any:
+def select(value: Any, field: str, place: SourcePosition, spelled: str = "this value") -> Any:
     """The field of a map; a fault that names what is there where it has none."""
     if value.__class__ is not dict:
         shown = f"`{spelled}`" if spelled != "this value" else spelled
@@ -45,7 +45,7 @@ def select(value: Any, field: str, place: Place, spelled: str = "this value") ->
         raise Fault("no_such_key", f"{shown} has no key `{field[:80]}`", place, value, field) from None
 
 
-def read_root(name: str, place: Place) -> Run:
+def read_root(name: str, place: SourcePosition) -> Run:
     """The closure that reads a variable of the scope."""
 
     def run(env: Env) -> Any:
@@ -58,12 +58,12 @@ def read_root(name: str, place: Place) -> Run:
     return run
 
 
-def unknown(env: Env, name: str, place: Place) -> Fault:
+def unknown(env: Env, name: str, place: SourcePosition) -> Fault:
     """The fault of a variable that the scope lacks."""
     return Fault("unknown_name", f"there is no `{name}` here", place, tuple(env[0]), name)
 
 
-def read_path(root: str, place: Place, steps: Steps) -> Run:
+def read_path(root: str, place: SourcePosition, steps: Steps) -> Run:
     """The closure that reads a path of the scope."""
     if len(steps.fields) == 1:
         return _read_one(root, place, steps)
@@ -72,7 +72,7 @@ def read_path(root: str, place: Place, steps: Steps) -> Run:
     return _read_many(root, place, steps)
 
 
-def _failed(env: Env, root: str, place: Place, steps: Steps) -> Any:
+def _failed(env: Env, root: str, place: SourcePosition, steps: Steps) -> Any:
     try:
         value = env[0][root]
     except KeyError:
@@ -80,7 +80,7 @@ def _failed(env: Env, root: str, place: Place, steps: Steps) -> Any:
     return steps.fail(value)
 
 
-def _read_one(root: str, place: Place, steps: Steps) -> Run:
+def _read_one(root: str, place: SourcePosition, steps: Steps) -> Run:
     (field,) = steps.fields
 
     def run(env: Env) -> Any:
@@ -96,7 +96,7 @@ def _read_one(root: str, place: Place, steps: Steps) -> Run:
     return run
 
 
-def _read_two(root: str, place: Place, steps: Steps) -> Run:
+def _read_two(root: str, place: SourcePosition, steps: Steps) -> Run:
     first, second = steps.fields
 
     def run(env: Env) -> Any:
@@ -112,7 +112,7 @@ def _read_two(root: str, place: Place, steps: Steps) -> Run:
     return run
 
 
-def _read_many(root: str, place: Place, steps: Steps) -> Run:
+def _read_many(root: str, place: SourcePosition, steps: Steps) -> Run:
     fields = steps.fields
 
     def run(env: Env) -> Any:
@@ -158,7 +158,7 @@ def read_item(slot: int, steps: Steps) -> Run:
     return run
 
 
-def read_index(operand: Run, key: Run, place: Place) -> Run:
+def read_index(operand: Run, key: Run, place: SourcePosition) -> Run:
     """The closure of `operand[key]`."""
 
     def run(env: Env) -> Any:
@@ -167,7 +167,7 @@ def read_index(operand: Run, key: Run, place: Place) -> Run:
     return run
 
 
-def item_of(container: Any, key: Any, place: Place) -> Any:
+def item_of(container: Any, key: Any, place: SourcePosition) -> Any:
     """The item of a list or a map; a fault where there is none."""
     kind = container.__class__
     if kind is list:
@@ -184,7 +184,7 @@ def item_of(container: Any, key: Any, place: Place) -> Any:
         raise Fault("no_such_key", f"this map has no key `{key}`", place) from None
 
 
-def _list_item(container: list[Any], key: Any, place: Place) -> Any:
+def _list_item(container: list[Any], key: Any, place: SourcePosition) -> Any:
     kind = key.__class__
     if kind is float and key.is_integer():
         key = int(key)
@@ -200,7 +200,7 @@ def _list_item(container: list[Any], key: Any, place: Place) -> Any:
     )
 
 
-def test_field(operand: Run, field: str, place: Place) -> Run:
+def test_field(operand: Run, field: str, place: SourcePosition) -> Run:
     """The closure of `has(operand.field)`."""
 
     def run(env: Env) -> bool:

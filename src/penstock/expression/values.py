@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Final
 
-from penstock.expression.errors import Fault, Place
+from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.limits import INT_HIGH, INT_LOW
 
 
@@ -92,7 +92,7 @@ def spoken(value: Any) -> str:
     return name if name in ("null", "bytes") else f"an {name}" if name in ("int", "ip") else f"a {name}"
 
 
-def adopt(value: Any, place: Place | None = None) -> Any:
+def adopt(value: Any, place: SourcePosition | None = None) -> Any:
     """A value of the scope as an expression holds it: times become timestamps, ints must fit 64 bits."""
     kind = value.__class__
     if kind is int and not INT_LOW <= value <= INT_HIGH:

@@ -44,7 +44,7 @@ def about() -> dict[str, Any]:
 
 
 @contextmanager
-def redacting(redact: Redaction) -> Iterator[None]:
+def redact_logs(redact: Redaction) -> Iterator[None]:
     """What is logged meanwhile goes without secrets."""
     redactions.append(redact)
     try:

@@ -46,7 +46,7 @@ class Served(Protocol):
     def path(self) -> str: ...
 
 
-class Tallies(Protocol):
+class LabelCounts(Protocol):
     """What hooks count."""
 
     @property
@@ -56,7 +56,7 @@ class Tallies(Protocol):
     def refused(self) -> Mapping[str, int]: ...
 
 
-class Feeders(Protocol):
+class TriggerCounts(Protocol):
     """What feeders count, by the kind of source."""
 
     @property
@@ -77,8 +77,8 @@ class Metrics:
         node: Node,
         *,
         counts: Mapping[str, int] | None = None,
-        hooks: Tallies | None = None,
-        feeders: Feeders | None = None,
+        hooks: LabelCounts | None = None,
+        feeders: TriggerCounts | None = None,
     ) -> None:
         self.node, self.hooks, self.feeders = node, hooks, feeders
         self.counts = {} if counts is None else counts
@@ -181,7 +181,7 @@ class Metrics:
             yield _counter("penstock_hooks", taken)
             yield _counter("penstock_hooks_refused", refused)
         if self.feeders is not None:
-            yield from _of_feeders(self.feeders)
+            yield from _of_triggers(self.feeders)
         yield _counter("penstock_http_requests", self._requests)
 
     def _of_runs(self) -> Iterable[Metric]:
@@ -231,7 +231,7 @@ class _Reading:
         return self._metrics.families()
 
 
-def _of_feeders(feeders: Feeders) -> Iterable[Metric]:
+def _of_triggers(feeders: TriggerCounts) -> Iterable[Metric]:
     held, started, failures = (
         {(kind,): n for kind, n in each.items()} for each in (feeders.held, feeders.started, feeders.failures)
     )

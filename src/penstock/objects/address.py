@@ -88,7 +88,7 @@ def _s3(name: str, bucket: str, path: str, options: dict[str, str]) -> Address:
         )
     if not bucket or path.strip("/"):
         raise BadStore(name, "needs a bucket and nothing behind it, as in s3://pictures?region=eu-west-1")
-    _refuse_unknown(name, options, _S3)
+    _reject_unknown(name, options, _S3)
     endpoint = options.get("endpoint", "")
     if endpoint and not _is_address(endpoint):
         raise BadStore(name, "has an endpoint that is no http:// or https:// address")
@@ -113,12 +113,12 @@ def _s3(name: str, bucket: str, path: str, options: dict[str, str]) -> Address:
 def _folder(name: str, host: str, path: str, options: dict[str, str]) -> Address:
     if host or not path.startswith("/") or path == "/":
         raise BadStore(name, "needs the whole path of a folder, as in dir:///srv/inbox")
-    _refuse_unknown(name, options, _DIR)
+    _reject_unknown(name, options, _DIR)
     # A folder has no name of its own that would be unique: its bucket is called like the store.
     return Address(name=name, kind="dir", bucket=name, path=str(Path(unquote(path))), options=options)
 
 
-def _refuse_unknown(name: str, options: Mapping[str, str], known: tuple[str, ...]) -> None:
+def _reject_unknown(name: str, options: Mapping[str, str], known: tuple[str, ...]) -> None:
     for each in options:
         if each not in known:
             close = get_close_matches(each, known, 1)

@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from penstock.objects.errors import ObjectGone, ObjectRefused, ObjectStoreAway
 from penstock.objects.protocol import MAX_KEY, Access, Listed, Object, moment_text
-from penstock.objects.tags import refuse_metadata, refuse_tags
+from penstock.objects.tags import validate_metadata, validate_tags
 
-ASIDE = ".penstock"
+METADATA_FOLDER = ".penstock"
 PAGE = 1000
 T = TypeVar("T")
 
@@ -60,11 +60,11 @@ class FolderStore:
             yield found
 
     async def put_tags(self, key: str, tags: Mapping[str, str], version: str | None = None) -> None:
-        refuse_tags(tags)
+        validate_tags(tags)
         await self._do(lambda: self._keep(key, tags=dict(tags)))
 
     async def put_metadata(self, found: Object, metadata: Mapping[str, str]) -> Object:
-        refuse_metadata(metadata)
+        validate_metadata(metadata)
         await self._do(lambda: self._keep(found.key, found.etag, metadata=dict(metadata)))
         return await self.head(found.key)
 
@@ -203,7 +203,7 @@ class FolderStore:
 
     def _beside(self, key: str) -> Path:
         digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
-        return Path(self.path, ASIDE, "objects", digest[:2], f"{digest}.json")
+        return Path(self.path, METADATA_FOLDER, "objects", digest[:2], f"{digest}.json")
 
     def _side(self, key: str) -> Side | None:
         try:
@@ -252,11 +252,11 @@ def is_key(key: str) -> bool:
     """Whether it names a file inside a folder, and none that is ours."""
     names = key.split("/")
     plain = all(name not in ("", ".", "..") for name in names) and "\0" not in key
-    return plain and names[0] != ASIDE and len(key.encode("utf-8", "surrogateescape")) <= MAX_KEY
+    return plain and names[0] != METADATA_FOLDER and len(key.encode("utf-8", "surrogateescape")) <= MAX_KEY
 
 
 def _wanted(key: str, folder: bool, prefix: str, after: str) -> bool:
-    if key == f"{ASIDE}/" or not is_text(key):
+    if key == f"{METADATA_FOLDER}/" or not is_text(key):
         return False
     if folder:
         after_it = os.fsencode(key) > os.fsencode(after) or after.startswith(key)

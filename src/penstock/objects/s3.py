@@ -20,7 +20,7 @@ from penstock.objects.protocol import Access, Listed, Object
 from penstock.objects.s3_lines import Keys, QuickLines
 from penstock.objects.s3_listing import Page, is_drawn_folder, read_page
 from penstock.objects.s3_reading import clock_ahead, object_of, real_version, tag_count
-from penstock.objects.tags import refuse_tags
+from penstock.objects.tags import validate_tags
 from penstock.store.errors import StoreError
 
 THREADS = 32
@@ -187,7 +187,7 @@ class S3Store:
         return Page(found, answer["NextContinuationToken"] if answer.get("IsTruncated") else None)
 
     async def put_tags(self, key: str, tags: Mapping[str, str], version: str | None = None) -> None:
-        refuse_tags(tags)
+        validate_tags(tags)
         tagging = {"TagSet": [{"Key": name, "Value": value} for name, value in tags.items()]}
         try:
             await self._call(

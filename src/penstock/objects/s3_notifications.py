@@ -69,33 +69,33 @@ def read_each(items: Sequence[Item], read: Callable[[Item], list[Notice]], odd: 
     return found
 
 
-def _refuse(item: Any, error: Unreadable) -> None:
+def _raise(item: Any, error: Unreadable) -> None:
     raise error
 
 
-def read_notices(body: Any, odd: Odd = _refuse) -> list[Notice]:
+def read_notices(body: Any, odd: Odd = _raise) -> list[Notice]:
     """The notices of one body; none where it is a test, or about something else. Raises Unreadable."""
     if isinstance(body, list):
         return _bounded(read_each(body, lambda each: read_notices(each, odd), odd))
     if not isinstance(body, Mapping):
         raise _bad("it is no map")
     if isinstance(body.get("Records"), list):
-        return _bounded(read_each(body["Records"], lambda each: _kept(_record(each)), odd))
+        return _bounded(read_each(body["Records"], lambda each: _as_list(_record(each)), odd))
     if body.get("Event") == "s3:TestEvent":
         return []
     if isinstance(body.get("detail"), Mapping) and isinstance(body.get("detail-type"), str):
-        return _kept(_bridged(body["detail-type"], body["detail"], body))
+        return _as_list(_bridged(body["detail-type"], body["detail"], body))
     if "eventName" in body and isinstance(body.get("s3"), Mapping):
-        return _kept(_record(body))
+        return _as_list(_record(body))
     if "event_type" in body and isinstance(body.get("key"), str):
-        return _kept(_of_seaweed(body))
+        return _as_list(_of_seaweed(body))
     raise _bad("it has no `Records`, and is none of EventBridge or SeaweedFS")
 
 
-def read_bridged(kind: str, data: Any, envelope: Mapping[str, Any], odd: Odd = _refuse) -> list[Notice]:
+def read_bridged(kind: str, data: Any, envelope: Mapping[str, Any], odd: Odd = _raise) -> list[Notice]:
     """The notices of a CloudEvent: its data is a body as above, or what EventBridge calls a detail."""
     if isinstance(data, Mapping) and "bucket" in data and "object" in data:
-        return _kept(_bridged(_named(kind), data, envelope))
+        return _as_list(_bridged(_named(kind), data, envelope))
     return read_notices(data, odd)
 
 
@@ -113,7 +113,7 @@ def _bounded(notices: list[Notice]) -> list[Notice]:
     return notices
 
 
-def _kept(notice: Notice | None) -> list[Notice]:
+def _as_list(notice: Notice | None) -> list[Notice]:
     return [] if notice is None else [notice]
 
 

@@ -22,7 +22,7 @@ LOOK_TIMEOUT = 10.0
 """Seconds that a look at a store may take."""
 
 
-class Tally(Struct):
+class StoreCounts(Struct):
     """What this process saw of a store since it began."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class Stores:
         self._addresses = read_addresses(stores or {})
         self._open: dict[str, ObjectStore] = {}
         self.secrets, self.turns = secrets, UpdateOrder()
-        self.tallies = {name: Tally() for name in self._addresses}
+        self.tallies = {name: StoreCounts() for name in self._addresses}
 
     @property
     def names(self) -> list[str]:

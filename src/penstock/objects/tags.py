@@ -27,7 +27,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def refuse_tags(tags: Mapping[str, str]) -> None:
+def validate_tags(tags: Mapping[str, str]) -> None:
     """Raises ObjectRefused where there are too many, or one is too long, Amazon's own, or has what S3 does not take."""
     if len(tags) > MAX_TAGS:
         raise ObjectRefused(
@@ -56,7 +56,7 @@ def _is_of_tags(character: str) -> bool:
     return character in SIGNS or category(character)[0] in "LNZ"
 
 
-def refuse_metadata(metadata: Mapping[str, str]) -> None:
+def validate_metadata(metadata: Mapping[str, str]) -> None:
     """Raises ObjectRefused where it would not go into headers."""
     for name, value in metadata.items():
         plain = name.replace("-", "").replace("_", "").replace(".", "")

@@ -15,7 +15,7 @@ from penstock.objects.context import MARK, is_own, mark_of
 from penstock.objects.errors import ObjectRefused
 from penstock.objects.protocol import Object, ObjectStore
 from penstock.objects.stores import Stores
-from penstock.objects.tags import as_texts, refuse_metadata, refuse_tags
+from penstock.objects.tags import as_texts, validate_metadata, validate_tags
 
 Mode = Literal["merge", "replace"]
 
@@ -91,7 +91,7 @@ async def _tagged(store: ObjectStore, found: Object, said: Mapping[str, Any], mo
         tags = _merged(found.tags, said, mode)
         if tags == found.tags:
             break
-        refuse_tags(tags)
+        validate_tags(tags)
         await store.put_tags(found.key, tags, found.version)
         found = await store.head(found.key, found.version)
     return found
@@ -124,7 +124,7 @@ async def _metadata(store: ObjectStore, wish: UpdateRequest) -> Object:
     wanted = _merged(had, {name.lower(): each for name, each in (wish.metadata or {}).items()}, wish.mode)
     if wanted == had:
         return found
-    refuse_metadata(wanted)
+    validate_metadata(wanted)
     mark = mark_of(wish.workflow, found, wish.by, store.now())
     return await store.put_metadata(found, {**wanted, MARK: mark})
 

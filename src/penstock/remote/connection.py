@@ -24,7 +24,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 
-class Told(msgspec.Struct, frozen=True):
+class StreamEvent(msgspec.Struct, frozen=True):
     """One event of a stream."""
 
     event: str
@@ -89,7 +89,7 @@ class Connection:
 
     async def stream(
         self, path: str, *, query: Mapping[str, Any] | None = None, after: str | None = None
-    ) -> AsyncIterator[Told]:
+    ) -> AsyncIterator[StreamEvent]:
         """The events of a stream, after the one with that id. Raises as `ask`, also when it breaks off."""
         sent = {"accept": "text/event-stream"} | ({} if after is None else {"last-event-id": after})
         limit = aiohttp.ClientTimeout(total=None, connect=10, sock_read=SILENCE)
@@ -172,7 +172,7 @@ def _why(error: BaseException) -> str:
     return "it did not answer in time" if isinstance(error, TimeoutError) else str(error) or "it hung up"
 
 
-async def _events(content: asyncio.StreamReader | aiohttp.StreamReader) -> AsyncIterator[Told]:
+async def _events(content: asyncio.StreamReader | aiohttp.StreamReader) -> AsyncIterator[StreamEvent]:
     """Server-sent events, one after the other; comments are left out."""
     fields: dict[str, list[str]] = {}
     async for raw in content:
@@ -185,5 +185,7 @@ async def _events(content: asyncio.StreamReader | aiohttp.StreamReader) -> Async
             continue
         if "data" in fields:
             data = "\n".join(fields["data"])
-            yield Told(fields.get("event", ["message"])[-1], fields.get("id", [None])[-1], _decode(data))
+            yield StreamEvent(
+                fields.get("event", ["message"])[-1], fields.get("id", [None])[-1], _decode(data)
+            )
         fields = {}

@@ -15,7 +15,7 @@ import msgspec
 from penstock.engine.operations import Operations
 from penstock.engine.runs import Runs
 from penstock.flow.views.run_view import time_text
-from penstock.remote.connection import DEFAULT, Connection, Told, path_of
+from penstock.remote.connection import DEFAULT, Connection, StreamEvent, path_of
 from penstock.remote.scheduling import RemoteSchedules
 from penstock.runtime.commands.verbs import VERBS
 from penstock.runtime.errors import Conflict
@@ -226,7 +226,7 @@ class RemoteEngine:
         """The workers that are there."""
         return await self.listed("/api/workers")
 
-    def stream(self, run: str, after: int = 0) -> AsyncIterator[Told]:
+    def stream(self, run: str, after: int = 0) -> AsyncIterator[StreamEvent]:
         """The history of a run as it grows, after an entry; it ends with the run."""
         return self.connection.stream(path_of("api", "runs", run, "stream"), query={"after": after})
 

@@ -17,7 +17,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Parked, TimedOut
-from penstock.flow.values.payload import kept_text
+from penstock.flow.values.payload import storable_text
 from penstock.remote.assigning import assignment_of, offered, said_of
 from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, RemoteError, ServerAway
@@ -354,7 +354,7 @@ def _instead(lease: Lease, told: Told) -> Report | None:
 def _not_taken(lease: Lease, error: PenstockError) -> Report:
     """The server never takes this: the attempt must end all the same."""
     why = f"the server does not take what the task gave: {error}"
-    return Report(lease, Failed(error=Failure("error", kept_text(why)), retry=False))
+    return Report(lease, Failed(error=Failure("error", storable_text(why)), retry=False))
 
 
 def _refuses(error: PenstockError) -> bool:

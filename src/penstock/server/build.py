@@ -89,7 +89,7 @@ class Front(Struct, frozen=True):
         return self.local and self.token is None and self.oidc is None
 
 
-def refuse_open(front: Front, tokens: bool = False) -> None:
+def require_sign_in(front: Front, tokens: bool = False) -> None:
     """Beyond loopback somebody must be able to sign in; `tokens` says that the database knows some.
 
     Raises NeedsToken, WeakToken. Nothing was opened yet.
@@ -124,7 +124,7 @@ async def has_tokens(db: str) -> bool:
         await store.close()
 
 
-def world_of(settings: Settings) -> TaskEnvironment:
+def task_environment_of(settings: Settings) -> TaskEnvironment:
     """What built-in tasks may reach, as the settings say."""
     return TaskEnvironment(
         egress_allow=settings["egress_allow"],

@@ -20,7 +20,7 @@ from penstock.remote.errors import NoServer
 from penstock.secrets.errors import SecretKeyError
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import sealed_with
-from penstock.server.build import Front, has_tokens, refuse_open
+from penstock.server.build import Front, has_tokens, require_sign_in
 from penstock.server.http import PortTaken, bind
 from penstock.server.settings import Settings, unknown_variables
 from penstock.store.address_redaction import without_password
@@ -84,7 +84,7 @@ def _settings(settings: Settings, variables: Mapping[str, str]) -> Iterator[Find
 
 async def _sign_in(settings: Settings) -> list[Finding]:
     front = Front(settings["host"], settings["port"], settings["token"], settings["oidc"])
-    refuse_open(front, not front.local and front.token is None and await has_tokens(settings["db"]))
+    require_sign_in(front, not front.local and front.token is None and await has_tokens(settings["db"]))
     if front.open:
         return [Finding("sign-in", "fine", f"{front.host} is this machine alone: nobody needs to sign in")]
     return [Finding("sign-in", "fine", f"who asks {front.host} must sign in, and can")]

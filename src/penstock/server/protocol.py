@@ -51,27 +51,27 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserCallbackError:
-            self._refuse_head()
+            self._reject_head()
         except httptools.HttpParserInvalidURLError:
-            self._refuse(400, "invalid_address", ADDRESS)
+            self._reject(400, "invalid_address", ADDRESS)
         except httptools.HttpParserError:
-            self._refuse(400, "invalid_http", "this is not HTTP/1.1: look at what stands between")
+            self._reject(400, "invalid_http", "this is not HTTP/1.1: look at what stands between")
         except httptools.HttpParserUpgrade:
-            self._refuse(400, "no_upgrade", "there are no WebSockets here: streams are Server-Sent Events")
+            self._reject(400, "no_upgrade", "there are no WebSockets here: streams are Server-Sent Events")
         else:
             if self._size > HEAD:
-                self._refuse(431, "headers_too_large", f"the headers have more than {HEAD} bytes: send less")
+                self._reject(431, "headers_too_large", f"the headers have more than {HEAD} bytes: send less")
             elif self._in_head:
                 self._await_head()
 
-    def _refuse_head(self) -> None:
+    def _reject_head(self) -> None:
         """Of what stopped the reading from inside only the number of headers is ours; the rest is the address."""
         if len(self.headers) > LINES:
-            self._refuse(431, "too_many_headers", f"the request has more than {LINES} headers: send fewer")
+            self._reject(431, "too_many_headers", f"the request has more than {LINES} headers: send fewer")
         elif len(self.url) > MAX_ADDRESS:
-            self._refuse(431, "address_too_long", f"the address has more than {MAX_ADDRESS} bytes: send less")
+            self._reject(431, "address_too_long", f"the address has more than {MAX_ADDRESS} bytes: send less")
         else:
-            self._refuse(400, "invalid_address", ADDRESS)
+            self._reject(400, "invalid_address", ADDRESS)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -164,9 +164,9 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _too_slow(self) -> None:
-        self._refuse(408, "too_slow", f"the request did not come within {SECONDS:g} seconds: send it again")
+        self._reject(408, "too_slow", f"the request did not come within {SECONDS:g} seconds: send it again")
 
-    def _refuse(self, status: int, code: str, detail: str) -> None:
+    def _reject(self, status: int, code: str, detail: str) -> None:
         self._stop_waiting()
         if self.transport.is_closing():
             return

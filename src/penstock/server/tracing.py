@@ -36,7 +36,7 @@ def tracing_wanted(said: str | None, variables: Mapping[str, str]) -> str:
     if kind == OFF:
         return OFF
     try:
-        _refuse(kind, variables)
+        _raise_missing(kind, variables)
     except NoTracing as error:
         if said is not None:
             raise
@@ -56,7 +56,7 @@ def begin_tracing(running: Running, kind: str, service: str | None = None) -> No
     running.at_end.append(tracing.close)
 
 
-def _refuse(kind: str, variables: Mapping[str, str]) -> None:
+def _raise_missing(kind: str, variables: Mapping[str, str]) -> None:
     protocol = next((variables[name] for name in PROTOCOLS if variables.get(name)), SPOKEN)
     if kind == OTLP and protocol != SPOKEN:
         raise NoTracing(f"the protocol '{protocol}' is not spoken: set {PROTOCOLS[1]}={SPOKEN}")

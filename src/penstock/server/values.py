@@ -14,7 +14,7 @@ from penstock.access.claims import OidcSettings
 from penstock.flow.values.duration import parse_duration
 from penstock.runtime.node.retention import DAYS
 from penstock.topics.errors import BadBus
-from penstock.topics.opening import refuse_bad
+from penstock.topics.opening import validate_urls
 from penstock_release.options import OAuth
 
 TRACING = ("off", "console", "otlp")
@@ -95,7 +95,7 @@ def buses(given: Any) -> dict[str, str]:
     """A map of brokers; as a text `NAME=URL` with commas, which may also stand in a URL."""
     found = pairs(_BUS.split(given) if isinstance(given, str) else given)
     try:
-        refuse_bad(found)
+        validate_urls(found)
     except BadBus as error:
         raise ValueError(f"cannot be: {error}") from None
     return found

@@ -24,7 +24,7 @@ from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
-from penstock.sources.redelivery import AsideMessage, message_of, take_again
+from penstock.sources.redelivery import DeadLetter, message_of, take_again
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
@@ -44,7 +44,7 @@ class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tags: dict[str, str] = {}
 
 
-async def set_start_aside(
+async def add_dead_start(
     store: InboundEvents, start: RefusedStart, error: PenstockError, now: datetime
 ) -> None:
     """Keep a start, once however often it is told. Raises StoreError."""
@@ -62,7 +62,7 @@ async def set_start_aside(
     )
 
 
-async def set_notice_aside(
+async def add_dead_notice(
     store: InboundEvents, name: str, record: Any, error: PenstockError, now: datetime
 ) -> str:
     """Keep what an object store told and cannot be read, once however often it is told; in which words.
@@ -112,7 +112,7 @@ def _start(body: bytes) -> RefusedStart | None:
         return None
 
 
-def _message(body: bytes) -> AsideMessage | None:
+def _message(body: bytes) -> DeadLetter | None:
     return message_of(_data(body))
 
 
@@ -124,7 +124,7 @@ def _data(body: bytes) -> Any:
     return event.data if isinstance(event, Outside) else None
 
 
-async def set_message_aside(
+async def add_dead_message(
     store: InboundEvents,
     message: Message,
     error: PenstockError,

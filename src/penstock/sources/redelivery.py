@@ -20,7 +20,7 @@ from penstock.sources.message_mapping import event_asked, start_asked
 KIND = "topic"
 
 
-class AsideMessage(Struct, frozen=True, kw_only=True):
+class DeadLetter(Struct, frozen=True, kw_only=True):
     """What is kept of a message. `again`: it can be read, and all of it is here."""
 
     workflow: str
@@ -36,16 +36,16 @@ class AsideMessage(Struct, frozen=True, kw_only=True):
         return b64decode(self.body_base64) if self.body_base64 is not None else (self.body or "").encode()
 
 
-def message_of(data: Any) -> AsideMessage | None:
+def message_of(data: Any) -> DeadLetter | None:
     """The message that was kept; None: it is none, or cannot be taken whatever is mended."""
     try:
-        found = convert(data, AsideMessage)
+        found = convert(data, DeadLetter)
     except Misfit:
         return None
     return found if found.again else None
 
 
-async def take_again(flows: FlowCache, intake: Commands, kept: AsideMessage) -> bool:
+async def take_again(flows: FlowCache, intake: Commands, kept: DeadLetter) -> bool:
     """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
     flow, _ = await flows.newest(kept.workflow)
     messages = messages_of_topic(kept.headers, kept.content, kept.id)

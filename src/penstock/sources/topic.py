@@ -15,7 +15,7 @@ from typing import Any
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, OtherWorkflow
 from penstock.runtime.json.strict_json import Unreadable, WrongType
-from penstock.sources.dead_letters import set_message_aside
+from penstock.sources.dead_letters import add_dead_message
 from penstock.sources.errors import SourceStopped
 from penstock.sources.hooks.envelope import Message, messages_of_topic
 from penstock.sources.message_mapping import StartAsked, event_asked, start_asked
@@ -40,12 +40,12 @@ _REFUSED = (Unreadable, WrongType, Invalid, Conflict, BadText)
 log = logging.getLogger("penstock.topics")
 
 
-def feeder_of(want: TriggerTarget, means: Means) -> SourceReader:
+def reader_of(want: TriggerTarget, means: Means) -> SourceReader:
     """The feeder of a source or of an outside event that comes from a topic."""
-    return TopicFeeder(want, Buses(means.buses))
+    return TopicReader(want, Buses(means.buses))
 
 
-class TopicFeeder:
+class TopicReader:
     """Takes messages in the order of the broker, many at a time."""
 
     def __init__(self, want: TriggerTarget, buses: Buses) -> None:
@@ -147,7 +147,7 @@ class TopicFeeder:
 
     async def _set_aside(self, feed: Trigger, message: Taken, error: PenstockError) -> None:
         """Keep the message where people look for what nobody took. Raises StoreError."""
-        why = await set_message_aside(
+        why = await add_dead_message(
             feed.node.store,
             message,
             error,

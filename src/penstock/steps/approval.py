@@ -37,7 +37,7 @@ class ApprovalBox(Struct, frozen=True):
         params = dict(self.params(view.scope(self.params)))
         for name in TIMES:
             if params.get(name) is not None:
-                _refuse_no_moment(name, params[name])
+                _validate_moment(name, params[name])
         if params.get("role", ROLES[0]) not in ROLES:
             raise BoxError(f"`role` must be one of {', '.join(ROLES)}, not {params['role']!r}")
         if params.get("fields") is not None and (problem := _no_schema(params["fields"])) is not None:
@@ -64,7 +64,7 @@ class Approval:
         for name in TIMES:
             if name in params and not is_open(params[name]):
                 try:
-                    _refuse_no_moment(name, params[name])
+                    _validate_moment(name, params[name])
                 except BoxError as error:
                     raise BadParameter(name, str(error)) from error
         fields = params.get("fields")
@@ -72,7 +72,7 @@ class Approval:
             raise BadParameter("fields", problem, "bad_schema")
 
 
-def _refuse_no_moment(name: str, value: Any) -> None:
+def _validate_moment(name: str, value: Any) -> None:
     """Refuse what is neither a duration nor a time. Raises BoxError."""
     try:
         moment_of(value, _SOME_TIME)

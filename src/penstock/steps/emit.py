@@ -37,8 +37,8 @@ class EmitBox(Struct, frozen=True):
             raise BoxError(f"`set` must be a map of what to change in the data, it is {_kind(set)}")
         if id is not None and not isinstance(id, str):
             raise BoxError(f"`id` must be a text, it is {_kind(id)}")
-        _refuse_long("`event`", event, EVENT)
-        _refuse_long("`id`", id or "", KEY)
+        _validate_length("`event`", event, EVENT)
+        _validate_length("`id`", id or "", KEY)
         emission = Emission(event=event, key=_key(values.get("key")), data=values.get("data"), set=set, id=id)
         return Finish(emission=emission)
 
@@ -49,12 +49,12 @@ def _key(key: Any) -> dict[str, str]:
     for name, value in key.items():
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise BoxError(f"`key` must be a map of correlation keys to texts, '{name}' is {_kind(value)}")
-        _refuse_long("a name in `key`", name, KEY)
-        _refuse_long(f"`key`: that of '{name}'", str(value), KEY)
+        _validate_length("a name in `key`", name, KEY)
+        _validate_length(f"`key`: that of '{name}'", str(value), KEY)
     return {name: str(value) for name, value in key.items()}
 
 
-def _refuse_long(what: str, text: str, most: int) -> None:
+def _validate_length(what: str, text: str, most: int) -> None:
     if (problem := length_problem(text, most)) is not None:
         raise BoxError(f"{what} {problem}")
 

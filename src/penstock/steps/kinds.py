@@ -15,7 +15,7 @@ from penstock.steps.emit import Emit
 from penstock.steps.ends import Fail, Terminate
 from penstock.steps.tag import SetTags
 from penstock.steps.wait import Wait
-from penstock.steps.worldly import Keyed, Worldly
+from penstock.steps.worldly import IoKind, Keyed
 
 KINDS: Mapping[str, Kind] = {
     kind.offer.name: kind
@@ -23,10 +23,10 @@ KINDS: Mapping[str, Kind] = {
 }
 """Those that need no world: they end inside the decision."""
 
-WORLDLY: Mapping[str, Offer] = {offer.name: offer for offer in palette.WORLDLY}
+IO_TASKS: Mapping[str, Offer] = {offer.name: offer for offer in palette.IO_TASKS}
 """Those that act on the world: a worker or the engine does them."""
 
-OFFERS: Mapping[str, Offer] = {**{name: kind.offer for name, kind in KINDS.items()}, **WORLDLY}
+OFFERS: Mapping[str, Offer] = {**{name: kind.offer for name, kind in KINDS.items()}, **IO_TASKS}
 
 
 def kinds_with(offers: Mapping[str, Offer], *, checked: bool = True) -> dict[str, Kind]:
@@ -35,8 +35,8 @@ def kinds_with(offers: Mapping[str, Offer], *, checked: bool = True) -> dict[str
     What is published is not `checked` again: it must not stop when a later Penstock looks more closely.
     """
     worldly: dict[str, Kind] = {
-        name: Keyed(offer, checked) if name == "service" else Worldly(offer, checked)
-        for name, offer in WORLDLY.items()
+        name: Keyed(offer, checked) if name == "service" else IoKind(offer, checked)
+        for name, offer in IO_TASKS.items()
         if not _is_own(offers.get(name), offer)
     }
     return {**KINDS, **worldly, "approval": Approval(checked)}

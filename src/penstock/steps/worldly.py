@@ -40,7 +40,7 @@ def schema(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict
     return {**made, "required": list(required)} if required else made
 
 
-class Worldly:
+class IoKind:
     """A task that a worker or the engine does: its literal parameters must fit its schema."""
 
     def __init__(self, offer: Offer, checked: bool = True) -> None:
@@ -51,13 +51,13 @@ class Worldly:
         if self._checked:
             check(self.offer, params)
 
-    def box(self, params: Mapping[str, Any]) -> WorldlyBox | KeyedBox:
+    def box(self, params: Mapping[str, Any]) -> IoBox | KeyedBox:
         self.check(params)
         made = TaskBox.of(params, _SCOPE)
-        return WorldlyBox(made.params, made.constant, self.offer.ports)
+        return IoBox(made.params, made.constant, self.offer.ports)
 
 
-class WorldlyBox(TaskBox, frozen=True):
+class IoBox(TaskBox, frozen=True):
     """Hands its parameters over; it has the ports of its task."""
 
     exits: tuple[str, ...] = ("done", "failed")
@@ -91,10 +91,10 @@ KEY = "service"
 """The name of the correlation key of `service` steps."""
 
 
-class Keyed(Worldly):
+class Keyed(IoKind):
     """One whose parameter `key` correlates the run as the firing begins."""
 
-    def box(self, params: Mapping[str, Any]) -> WorldlyBox | KeyedBox:
+    def box(self, params: Mapping[str, Any]) -> IoBox | KeyedBox:
         self.check(params)
         return KeyedBox(template(dict(params), ""), self.offer.ports)
 

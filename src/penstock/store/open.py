@@ -16,7 +16,7 @@ from penstock.store.rows.access import Audited, AuditHead
 from penstock.store.sqlite.backups import restore
 from penstock.store.sqlite.connection import Options, found_schema
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.files import refuse_no_file
+from penstock.store.sqlite.files import validate_path
 from penstock.store.sqlite.observer import Observer
 from penstock.store.sqlite.session import Clock
 from penstock.store.sqlite.store import SqliteStore
@@ -85,7 +85,7 @@ async def schema_at(url: str) -> int:
     path, _ = sqlite_path(url)
     if not os.path.exists(path):
         return 0
-    refuse_no_file(path)
+    validate_path(path)
     try:
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:

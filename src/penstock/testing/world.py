@@ -47,7 +47,7 @@ class Endless(PenstockError):
         )
 
 
-class PlayHost(InMemoryEngine):
+class PlayEngine(InMemoryEngine):
     """A host that gives a run up that does not come to rest."""
 
     def _apply(self, hosted: InMemoryRun, plan: Plan) -> None:
@@ -68,7 +68,7 @@ class World:
         self.executor = StubExecutor(
             self.clock, lambda run, element: self.host.runs[run].snapshot.elements[element].multiplier
         )
-        self.host = PlayHost(self.clock, self.executor, lambda: f"run-{len(self.plays) + 1}")
+        self.host = PlayEngine(self.clock, self.executor, lambda: f"run-{len(self.plays) + 1}")
         self.plays: list[Play] = []
         self._tasks = {} if tasks is None else tasks_of(tasks)
         self._stubs = dict(stubs or {})

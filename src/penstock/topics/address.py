@@ -48,7 +48,7 @@ class Address(Struct, frozen=True):
             raise BadBus(self.url, f"`{name}` must be {' or '.join(known)}")
         return said
 
-    def refuse_unknown(self, *known: str) -> None:
+    def reject_unknown(self, *known: str) -> None:
         """Raises BadBus for an option that means nothing here."""
         for name in self.options:
             if name not in known:

@@ -27,7 +27,7 @@ class AmqpBus:
     """See `topics.bus.Bus`. A topic is a routing key of the exchange, where subscribed to a pattern of them."""
 
     def __init__(self, address: Address) -> None:
-        address.refuse_unknown("group", "exchange")
+        address.reject_unknown("group", "exchange")
         self._address = address
         self._exchange = address.options.get("exchange", EXCHANGE)
         self._connection: Any = None

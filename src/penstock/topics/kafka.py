@@ -31,7 +31,7 @@ class KafkaBus:
 
     def __init__(self, address: Address) -> None:
         own = {name: value for name, value in address.options.items() if "." in name}
-        address.refuse_unknown("group", "from", *own)
+        address.reject_unknown("group", "from", *own)
         self._address = address
         try:
             import confluent_kafka
@@ -64,7 +64,7 @@ class KafkaBus:
         subscription = _KafkaSubscription(self._address.url, self._kafka)
         client = self._client(self._kafka.Consumer, {**how, "error_cb": subscription.failed})
         try:
-            await client.call(lambda it: _refuse_unknown(self._kafka, it, topic))
+            await client.call(lambda it: _reject_unknown(self._kafka, it, topic))
             given = {}
             if since is not None:
                 places = await client.call(lambda it: _places(self._kafka, it, topic, since))
@@ -194,7 +194,7 @@ class _KafkaSubscription:
             await self.client.call(lambda it: it.commit(offsets=places, asynchronous=False))
 
 
-def _refuse_unknown(kafka: Any, consumer: Any, topic: str) -> None:
+def _reject_unknown(kafka: Any, consumer: Any, topic: str) -> None:
     """A topic that is not there would be waited for without a word. Raises NoTopic."""
     if topic.startswith("^"):
         return

@@ -27,7 +27,7 @@ class NatsBus:
     """See `topics.bus.Bus`. A topic is a subject, which may have wildcards where it is subscribed to."""
 
     def __init__(self, address: Address) -> None:
-        address.refuse_unknown("group", "from", "ack_wait", "token")
+        address.reject_unknown("group", "from", "ack_wait", "token")
         self._address = address
         self._new_only = address.choice("from", "first", "new") == "new"
         self._ack_wait = address.seconds("ack_wait", ACK_WAIT)

@@ -60,7 +60,7 @@ class Buses:
             await bus.close()
 
 
-def refuse_bad(urls: Mapping[str, str]) -> None:
+def validate_urls(urls: Mapping[str, str]) -> None:
     """Raises BadBus for an address that cannot be."""
     for name, url in urls.items():
         if not name:

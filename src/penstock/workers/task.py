@@ -14,7 +14,7 @@ from penstock.flow.compile.compile import LONE, SERVED, Flow
 from penstock.flow.compile.task_box import TaskBox
 from penstock.flow.model.names import shown, wrong_name
 from penstock.flow.model.offer import Offer
-from penstock.flow.values.schema_validation import misfits_of
+from penstock.flow.values.schema_validation import validator_of
 from penstock.workers.context import Context
 from penstock.workers.resources import Resources, resources_of
 
@@ -164,7 +164,7 @@ def _output_schema(task: str, output: Any) -> dict[str, Any] | None:
         return None
     try:
         schema: dict[str, Any] = output if isinstance(output, dict) else msgspec.json.schema(output)
-        misfits_of(schema)
+        validator_of(schema)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"`output` of task '{task}' is no JSON Schema and no type of JSON: {error}"

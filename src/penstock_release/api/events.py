@@ -12,7 +12,7 @@ from penstock_release.fields import Field, read_fields
 from penstock_release.ids import EVENT, new_id
 from penstock_release.making import event_name
 from penstock_release.releases import now_text
-from penstock_release.shelf import Kept
+from penstock_release.shelf import Document
 
 calls = Calls("release-events")
 FIELDS = (
@@ -46,7 +46,7 @@ async def list_release_events(ask: RequestContext[None, None]) -> Any:
     return shown
 
 
-async def _found(ask: RequestContext[None, None]) -> Kept:
+async def _found(ask: RequestContext[None, None]) -> Document:
     for kept in await coordinator_of(ask).shelf.all("events/"):
         if kept.data["kf_id"] == ask.path["id"]:
             return kept

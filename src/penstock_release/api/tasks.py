@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Calls, RequestContext, refuse_flood
+from penstock.api.extension import Calls, RequestContext, limit_rate
 from penstock_release.api.answering import answers, body_of, coordinator_of, matching, page, task_view
 from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
 from penstock_release.errors import FieldErrors
@@ -49,7 +49,7 @@ async def show_release_task(ask: RequestContext[None, None]) -> Any:
 async def _report(ask: RequestContext[None, None]) -> Any:
     most = None
     if coordinator_of(ask).options.open_reports:  # from anybody, so not from anybody without limit
-        refuse_flood(ask, "reports")
+        limit_rate(ask, "reports")
         most = SMALL
     body = await body_of(ask, most)
     if not isinstance(body, dict):

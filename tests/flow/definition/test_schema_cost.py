@@ -10,7 +10,7 @@ import pytest
 from penstock.flow.format.reading import from_plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.values.schema_cost import is_too_costly
-from penstock.flow.values.schema_validation import misfits_of
+from penstock.flow.values.schema_validation import validator_of
 from penstock.steps import approval
 
 
@@ -79,14 +79,14 @@ def test_a_schema_without_end_is_refused_at_once(schema: Any) -> None:
 
     assert is_too_costly(schema)
     with pytest.raises(ValueError, match="without end"):
-        misfits_of(schema)
+        validator_of(schema)
     assert process_time() - began < 2
 
 
 @pytest.mark.parametrize("schema", USUAL.values(), ids=USUAL)
 def test_a_usual_schema_is_taken(schema: Any) -> None:
     assert not is_too_costly(schema)
-    assert isinstance(misfits_of(schema)({"a": [1]}), list)
+    assert isinstance(validator_of(schema)({"a": [1]}), list)
 
 
 def test_it_is_told_where_it_stands_in_a_definition() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from penstock import Context, Engine, Out
-from penstock.sources.triggers.lease import Record, feed_name, read_record
+from penstock.sources.triggers.lease import Record, read_record, trigger_name
 from penstock.sources.triggers.triggers import Means, SourceReader, Trigger, TriggerTarget
 from tests.durable.conftest import FILE, VIRTUAL, Place
 from tests.sources.feeding.feeders import (
@@ -27,14 +27,14 @@ HOUR = timedelta(hours=1)
 
 
 async def record_of(engine: Engine) -> Record:
-    rows = await (await engine.running()).store.tokens(feed_name("w"), "", 1)
+    rows = await (await engine.running()).store.tokens(trigger_name("w"), "", 1)
     found = read_record(rows[0])
     assert found is not None
     return found
 
 
 async def holds(engine: Engine, event: str | None = None) -> str | None:
-    rows = await (await engine.running()).store.tokens(feed_name("w", event), "", 1)
+    rows = await (await engine.running()).store.tokens(trigger_name("w", event), "", 1)
     return rows[0].owner if rows else None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import LEASE, NODES, Lost, NodeLease, TriggerLease, feed_name
+from penstock.sources.triggers.lease import LEASE, NODES, Lost, NodeLease, TriggerLease, trigger_name
 from penstock.sources.triggers.triggers import Triggers
 from penstock.store.open import open_store
 from tests.databases import new_database
@@ -82,12 +82,12 @@ def test_what_a_buried_node_writes_is_not_taken(server: PostgresServer) -> None:
             now = datetime.now(UTC)
             dead = NodeLease(store, lambda: now - timedelta(hours=1), shared=True)
             await dead.renew()
-            held = await TriggerLease.take(store, dead, feed_name("w"), "topic")
+            held = await TriggerLease.take(store, dead, trigger_name("w"), "topic")
             assert held is not None
             await held.keep(state=1)
             other = NodeLease(store, lambda: now, shared=True)
             await other.renew()
-            taken = await TriggerLease.take(store, other, feed_name("w"), "topic")
+            taken = await TriggerLease.take(store, other, trigger_name("w"), "topic")
             assert taken is not None and taken.record.state == 1
             with pytest.raises(Lost):
                 await held.keep(state=2)
@@ -105,11 +105,11 @@ def test_alone_on_its_store_a_node_takes_over_at_once_from_the_one_before(tmp_pa
         store = await open_store(str(tmp_path / "penstock.db"))
         try:
             before, after = (NodeLease(store, lambda: datetime.now(UTC), shared=False) for _ in range(2))
-            first = await TriggerLease.take(store, before, feed_name("w"), "topic")
+            first = await TriggerLease.take(store, before, trigger_name("w"), "topic")
             assert first is not None
             await first.keep(state=1)  # and then it crashed
-            second = await TriggerLease.take(store, after, feed_name("w"), "topic")
-            other = await TriggerLease.take(store, after, feed_name("w"), "schedule")
+            second = await TriggerLease.take(store, after, trigger_name("w"), "topic")
+            other = await TriggerLease.take(store, after, trigger_name("w"), "schedule")
             assert second is not None and other is not None
             return second.record.state, other.record.state
         finally:

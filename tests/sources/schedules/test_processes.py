@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import feed_name
+from penstock.sources.triggers.lease import trigger_name
 from tests.cli.command import Said, penstock, write
 from tests.cli.serving import serving
 from tests.cli.test_front import base_of
@@ -48,7 +48,7 @@ async def ticks_of(engine: Engine, least: int) -> list[str]:
 
 async def holder(engine: Engine) -> int:
     """The process that feeds."""
-    (row,) = await (await engine.running()).store.tokens(feed_name("seconds"), "", 1)
+    (row,) = await (await engine.running()).store.tokens(trigger_name("seconds"), "", 1)
     return int((row.owner or ":0:").split(":")[1])
 
 

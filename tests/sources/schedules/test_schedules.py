@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import feed_name, read_record
+from penstock.sources.triggers.lease import read_record, trigger_name
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import TokenChange
 from tests.simloop import Process, SimLoop, run_simulated
@@ -57,7 +57,7 @@ def test_after_a_time_away_ticks_are_made_up_for_as_the_schedule_says(
 
 async def set_ahead(store: Store) -> None:
     """As if the last tick had been seen to while the clock was a year ahead."""
-    (row,) = await store.tokens(feed_name("w"), "", 1)
+    (row,) = await store.tokens(trigger_name("w"), "", 1)
     data = row.data.replace(b'"last":"2026', b'"last":"2027')
     assert data != row.data
     await store.change_tokens([TokenChange(name=row.name, expect=row.version, data=data)])
@@ -178,7 +178,7 @@ def test_a_run_that_cannot_be_started_is_shown_and_the_next_tick_comes() -> None
 
 
 async def error_of(engine: Engine) -> str:
-    rows = await (await engine.running()).store.tokens(feed_name("w"), "", 1)
+    rows = await (await engine.running()).store.tokens(trigger_name("w"), "", 1)
     record = read_record(rows[0])
     assert record is not None
     return record.error or ""

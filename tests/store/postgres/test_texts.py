@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.store.errors import BadText
-from penstock.store.postgres.commit.bad_texts import refuse_bad_texts
+from penstock.store.postgres.commit.bad_texts import reject_bad_texts
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows.change import Lock, PendingEvent, Seen, Unlock
 from tests.store.postgres.making import BEGAN, moved, name, new_run, started, with_store
@@ -41,7 +41,7 @@ BAD: list[dict[str, Any]] = [
 @pytest.mark.parametrize("piece", BAD)
 def test_a_text_that_cannot_be_kept_is_told_with_its_run(piece: dict[str, Any]) -> None:
     with pytest.raises(BadText) as told:
-        refuse_bad_texts([started(ONE), started(TWO, **piece)])
+        reject_bad_texts([started(ONE), started(TWO, **piece)])
 
     assert told.value.runs == [TWO]
     assert f"'{TWO}'" in str(told.value)
@@ -52,7 +52,7 @@ def test_texts_that_look_alike_are_kept() -> None:
         subject="\\0 🐙", labels='{"k": "\\\\u0000 \\u0001 \\ud83d\\ude00"}', start_key=("\x01", b"")
     )
 
-    refuse_bad_texts([started(ONE, new=odd), started(TWO)])
+    reject_bad_texts([started(ONE, new=odd), started(TWO)])
 
 
 def test_a_batch_is_committed_once_the_bad_one_is_left_out(url: str) -> None:

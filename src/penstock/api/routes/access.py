@@ -14,7 +14,7 @@ from penstock.access.doors import TokenView
 from penstock.access.errors import SignInFailed, Unauthenticated
 from penstock.access.roles import ACTIONS
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
-from penstock.access.tokens import TokenWish
+from penstock.access.tokens import TokenRequest
 from penstock.api.call import Calls
 from penstock.api.guard import address_of, by_session, identify, is_secure
 from penstock.api.paging import Page, Paged, page
@@ -40,7 +40,7 @@ async def list_access(ask: RequestContext[None, Paged]) -> Page[TokenView]:
 async def create_access(ask: RequestContext[MakeToken, None]) -> Made:
     """Make a token; it is shown in this answer and never again."""
     body = ask.body
-    wish = TokenWish(
+    wish = TokenRequest(
         name=body.name,
         role=body.role,
         expires_in=body.expires_in,

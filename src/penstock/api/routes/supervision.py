@@ -17,7 +17,7 @@ from penstock.api.wire.overseeing import (
     IncidentQuery,
     Marking,
     MarkingQuery,
-    PulseQuery,
+    OverviewQuery,
     Repair,
     Repaired,
     RunLine,
@@ -89,8 +89,8 @@ async def list_slow(ask: RequestContext[None, Counted]) -> Any:
     return ask.query.cut([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
 
 
-@calls.get("/api/stats", "read", query=PulseQuery, gives=dict[str, Any])
-async def show_pulse(ask: RequestContext[None, PulseQuery]) -> Any:
+@calls.get("/api/stats", "read", query=OverviewQuery, gives=dict[str, Any])
+async def show_pulse(ask: RequestContext[None, OverviewQuery]) -> Any:
     """What ended and failed when, in all and by workflow, and how soon tasks begin."""
     return await ask.engine.pulse(**asdict(ask.query), sees=ask.caller.sees)
 

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
-from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, refuse_type, value_of
+from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, validate_content_type, value_of
 from penstock.api.request_context import RequestContext
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offers import TaskOffer, palette, take_offers
 from penstock.api.work.poll import poll
 from penstock.api.work.reports import Answer, take
-from penstock.api.work.worker_registry import seat
+from penstock.api.work.worker_registry import worker_key
 from penstock.flow.errors import PenstockError
 from penstock.store.rows.rows import Renewal
 from penstock.workers.wire import (
@@ -60,7 +60,7 @@ async def report_tasks(ask: RequestContext[None, None]) -> Any:
     body, size, wrong = await _read_items(ask)
     behind = await desk.behind(ask.engine)
     answers = await take(desk, behind, ask.caller, body.items, worker=body.worker, small=size <= desk.limit)
-    told = [_told(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
+    told = [_item_answer(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
     for number, each in wrong:
         told.insert(number, each)
     redact = ask.service.access.vault.redactor.redact
@@ -115,14 +115,14 @@ async def log_task(ask: RequestContext[Log, None]) -> Any:
 @calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=TaskTaken)
 async def hang_up(ask: RequestContext[Leaving, None]) -> Any:
     """End the polls of a worker that takes no more work: each is answered with what it has."""
-    ask.service.desk.hang_up(seat(ask.caller, ask.body.worker))
+    ask.service.desk.hang_up(worker_key(ask.caller, ask.body.worker))
     return TAKEN
 
 
 @calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
 async def leave(ask: RequestContext[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
-    desk, worker = ask.service.desk, seat(ask.caller, ask.body.worker)
+    desk, worker = ask.service.desk, worker_key(ask.caller, ask.body.worker)
     desk.forget(worker)
     await (await desk.behind(ask.engine)).gate.leave(worker)
     return TAKEN
@@ -158,7 +158,7 @@ async def _read_json(ask: RequestContext[Any, Any], most: int | None = None) -> 
         # A worker that still sends would be cut off before it reads why: let it finish, within reason.
         endless = not length.isdigit() or int(length) > ENDLESS
         raise ResultTooLarge(limit, unread=endless) from None
-    refuse_type(ask.request, ("application/json",))
+    validate_content_type(ask.request, ("application/json",))
     return value_of(raw), len(raw)
 
 
@@ -180,7 +180,9 @@ async def _read_items(ask: RequestContext[None, None]) -> tuple[Items, int, list
         try:
             good.append(fit(item, Item))
         except NotFitting as error:
-            wrong.append((number, _told(str(item.get("id", "")) if isinstance(item, dict) else "", error)))
+            wrong.append(
+                (number, _item_answer(str(item.get("id", "")) if isinstance(item, dict) else "", error))
+            )
     return Items(worker=fit({**raw, "items": []}, Items).worker, items=good), size, wrong
 
 
@@ -194,7 +196,7 @@ async def _say(ask: RequestContext[Any, Any], lease: str, **said: Any) -> Answer
     return answer
 
 
-def _told(id: str, answer: Answer) -> Told:
+def _item_answer(id: str, answer: Answer) -> Told:
     if answer is None:
         return Told(id=id, status=200)
     if isinstance(answer, Renewal):

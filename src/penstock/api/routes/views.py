@@ -12,7 +12,7 @@ from penstock.api.reading import fit
 from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import Invalid, NotFound
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 
 calls = Calls("views")
 PREFIX = "view/"
@@ -47,7 +47,7 @@ async def save_view(ask: RequestContext[SaveView, None]) -> Reply:
     kept = await ask.service.store.notes(PREFIX)
     if PREFIX + name not in kept and len(kept) >= MAX_VIEWS:
         raise Invalid(f"{MAX_VIEWS} views are kept, as many as there may be: drop one that nobody needs")
-    was = await ask.service.store.put_note(PREFIX + name, text, by_for(name, after=text))
+    was = await ask.service.store.put_note(PREFIX + name, text, audit_for(name, after=text))
     return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
 
 
@@ -55,7 +55,7 @@ async def save_view(ask: RequestContext[SaveView, None]) -> Reply:
 async def drop_view(ask: RequestContext[None, None]) -> None:
     """Forget a list of runs."""
     name = ask.path["name"]
-    if not await ask.service.store.put_note(PREFIX + name, None, by_for(name)):
+    if not await ask.service.store.put_note(PREFIX + name, None, audit_for(name)):
         raise UnknownView(name)
 
 

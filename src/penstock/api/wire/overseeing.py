@@ -212,7 +212,7 @@ class StatsQuery(Dated, kw_only=True, forbid_unknown_fields=True):
     version: Version | None = None
 
 
-class PulseQuery(Dated, kw_only=True, forbid_unknown_fields=True):
+class OverviewQuery(Dated, kw_only=True, forbid_unknown_fields=True):
     """Of runs that ended then; of the last day where nothing is said."""
 
     since: Moment | None = field(default=None, name="from")

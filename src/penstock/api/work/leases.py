@@ -61,7 +61,7 @@ def held_by(worker: str, given: Assignment) -> Held:
     )
 
 
-class Seal:
+class LeaseTokens:
     """Writes leases and reads those that it, or one with the same key, wrote."""
 
     def __init__(self, key: bytes) -> None:

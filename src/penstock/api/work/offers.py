@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from penstock.access.caller import Caller
 from penstock.api.work.errors import OtherOffer
 from penstock.api.work.poll import require_lists
-from penstock.api.work.worker_registry import Behind, WorkerRegistry, noted_tasks, seat
-from penstock.engine.authoring.offers import PREFIX, StoredOffers, kept_by, kept_offers, offer_text
+from penstock.api.work.worker_registry import Behind, WorkerRegistry, noted_tasks, worker_key
+from penstock.engine.authoring.offers import PREFIX, StoredOffers, offer_text, offers_by_task, stored_offers
 from penstock.engine.engine import Engine
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
-from penstock.flow.values.schema_validation import misfits_of
+from penstock.flow.values.schema_validation import validator_of
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.rows.rows import Worker
@@ -58,8 +58,8 @@ async def take_offers(desk: WorkerRegistry, behind: Behind, caller: Caller, body
     theirs = [offer.task_list for offer in body.offers if offer.task_list is not None]
     require_lists(caller, [name + behind.suffix for name in theirs])
     for offer in body.offers:
-        _refuse_wrong(offer)
-    now, id = behind.now(), seat(caller, body.worker)
+        _validate_offer(offer)
+    now, id = behind.now(), worker_key(caller, body.worker)
     worker = Worker(
         id=id,
         name=body.name or body.worker,
@@ -76,12 +76,12 @@ async def take_offers(desk: WorkerRegistry, behind: Behind, caller: Caller, body
     desk.note((note.offer, now + FRESH) for note in news)
 
 
-def _refuse_wrong(offer: Offered) -> None:
+def _validate_offer(offer: Offered) -> None:
     for port in offer.ports:
         if (why := wrong_name(port)) is not None:
             raise Invalid(f"port '{port[:80]}' of task '{offer.name}' {why}: name it otherwise")
     try:
-        misfits_of({} if offer.output is None else offer.output)
+        validator_of({} if offer.output is None else offer.output)
     except ValueError as error:
         raise Invalid(f"`output` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
 
@@ -106,29 +106,29 @@ async def _news(
             news.append(offer if was.by == offer.by else replace(was, at=was.at and now))
             continue
         if was is not None:
-            _refuse_others(behind, caller, was)
+            _validate_owner(behind, caller, was)
         news.append(offer)
-    _refuse_many(caller, known, news)
+    _validate_count(caller, known, news)
     return news
 
 
 async def _living(behind: Behind, now: datetime) -> dict[str, StoredOffers]:
     """All offers; those of workers elsewhere that nobody repeated for long are dropped."""
-    known = await kept_by(behind.notes)
+    known = await stored_offers(behind.notes)
     for name in [name for name, was in known.items() if was.at is not None and was.at < now - STALE]:
         await behind.notes.put_note(PREFIX + name, None)
         del known[name]
     return known
 
 
-def _refuse_others(behind: Behind, caller: Caller, was: StoredOffers) -> None:
+def _validate_owner(behind: Behind, caller: Caller, was: StoredOffers) -> None:
     """What a task offers is changed by who serves its lists, and by this node alone where it does the task itself."""
     lists = was.lists or ((was.task_list or "default") + behind.suffix,)
     if caller.role != "admin" and (was.name in behind.own or not all(map(caller.serves, lists))):
         raise OtherOffer(was.name)
 
 
-def _refuse_many(caller: Caller, known: dict[str, StoredOffers], news: list[StoredOffers]) -> None:
+def _validate_count(caller: Caller, known: dict[str, StoredOffers], news: list[StoredOffers]) -> None:
     mine = {was.name for was in (*known.values(), *news) if was.by == caller.token_id}
     if caller.role != "admin" and len(mine) > OFFERS_EACH:
         raise Invalid(
@@ -141,7 +141,7 @@ async def palette(engine: Engine) -> list[TaskOffer]:
     running = await engine.running()
     workers = await running.store.workers()
     offers = {
-        **await kept_offers(running.store),
+        **await offers_by_task(running.store),
         **{name: task.offer for name, task in running.tasks.items()},
     }
     built_in = [_entry("built-in", offer, ()) for name, offer in OFFERS.items() if name not in offers]

@@ -12,7 +12,7 @@ from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
-from penstock.api.work.worker_registry import Behind, WorkerRegistry, seat
+from penstock.api.work.worker_registry import Behind, WorkerRegistry, worker_key
 from penstock.flow.decisions.scope import events_of, inputs_of
 from penstock.flow.model.names import MAX_NAME_LENGTH, wrong_identifier
 from penstock.flow.model.retry_policy import Timeouts
@@ -29,7 +29,7 @@ async def poll(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Poll,
     desk.refuse_crowd(caller)
     desk.refuse_newcomer(caller, body.worker)
     desk.seen(behind, caller, body, lists)
-    tasks, worker = None if body.tasks is None else tuple(body.tasks), seat(caller, body.worker)
+    tasks, worker = None if body.tasks is None else tuple(body.tasks), worker_key(caller, body.worker)
     wish = ClaimRequest(worker=worker, task_lists=lists, tasks=tasks, limit=limit)
     claiming = asyncio.ensure_future(behind.gate.claim(wish, timedelta(seconds=body.wait)))
     with desk.waiting(caller, worker, claiming):

@@ -68,12 +68,12 @@ async def take(
         try:
             held = _held(behind, caller, item, worker)
             if isinstance(item.complete, Completion) and behind.flows is not None:
-                _refuse_output(item.complete, held, await _flow(behind.flows, held))
+                _validate_output(item.complete, held, await _flow(behind.flows, held))
             _sort(batch, number, item, held, now, None if small else desk.limit)
         except PenstockError as error:
             answers[number] = error
     if batch.beats or batch.lines:
-        renewals = await _beat(behind, batch, items, answers)
+        renewals = await _renew(behind, batch, items, answers)
         desk.hold(caller, [(lease, each.expires) for lease, each in renewals.items()], now)
     if batch.reports:
         await _report(behind, batch, items, answers)
@@ -106,7 +106,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
             f"/items/{number}", "say exactly one of `complete`, `fail`, `release`, `heartbeat` and `log`"
         )
     if isinstance(item.complete, Completion):
-        _refuse_port(item, held, item.complete.port)
+        _validate_port(item, held, item.complete.port)
         batch.reports.append((number, Report(held.lease, _done(item.complete, limit))))
     elif isinstance(item.fail, Fault):
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
@@ -126,7 +126,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         batch.releases.append((number, held))
 
 
-async def _beat(
+async def _renew(
     behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]
 ) -> dict[Lease, Renewal]:
     """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
@@ -159,7 +159,7 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
     return AlreadyCompleted(id) if verdict == "conflict" else None
 
 
-def _refuse_port(item: Item, held: Held, port: str) -> None:
+def _validate_port(item: Item, held: Held, port: str) -> None:
     """A slip of the pen must not end the run: the worker may say another port."""
     if held.ports and port not in held.ports:
         raise InvalidPort(item.id, port, held.ports)
@@ -172,7 +172,7 @@ async def _flow(flows: FlowCache, held: Held) -> Flow | None:
     return flows.known(held.workflow, held.version) or await flows.get(held.workflow, held.version)
 
 
-def _refuse_output(said: Completion, held: Held, flow: Flow | None) -> None:
+def _validate_output(said: Completion, held: Held, flow: Flow | None) -> None:
     """What breaks the promise of its task is told to the worker, who may mend it or fail: taken, it would have failed.
 
     Raises InvalidOutput.

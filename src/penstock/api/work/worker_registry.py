@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from penstock.access.caller import Caller
 from penstock.api.work.errors import TooManyPolls, TooManyWorkers
-from penstock.api.work.leases import Seal
+from penstock.api.work.leases import LeaseTokens
 from penstock.engine.engine import Engine
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.payload import payload_limit
@@ -50,7 +50,7 @@ class Behind(Struct, frozen=True):
 
     gate: Gate
     now: Callable[[], datetime]
-    seal: Seal
+    seal: LeaseTokens
     notes: Notes
     own: Collection[str] = ()  # the tasks that this node does itself
     suffix: str = ""  # of the names of task lists
@@ -61,14 +61,14 @@ async def behind_engine(engine: Engine) -> Behind:
     """The gate of an engine; its seal is that of the installation, so that any node reads any node's leases."""
     running = await engine.running()
     key = await running.store.keep_note("lease_key", token_hex(32))
-    seal = Seal(bytes.fromhex(key))
+    seal = LeaseTokens(bytes.fromhex(key))
     node = running.node
     return Behind(
         node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix, node.flows
     )
 
 
-def seat(caller: Caller, worker: str) -> str:
+def worker_key(caller: Caller, worker: str) -> str:
     """The id of a worker among those of all tokens: one that takes another's name gets nothing of its work."""
     return worker if caller.token_id is None else f"{caller.token_id}/{worker}"
 
@@ -137,9 +137,12 @@ class WorkerRegistry:
 
     def refuse_newcomer(self, caller: Caller, worker: str) -> None:
         """Raises TooManyWorkers: one that comes by ever new names would fill the memory and the store with them."""
-        if caller.role == "admin" or caller.token_id is None or seat(caller, worker) in self._there:
+        if caller.role == "admin" or caller.token_id is None or worker_key(caller, worker) in self._there:
             return
-        since, mine = asyncio.get_running_loop().time() - WORKER_TIMEOUT.total_seconds(), seat(caller, "")
+        since, mine = (
+            asyncio.get_running_loop().time() - WORKER_TIMEOUT.total_seconds(),
+            worker_key(caller, ""),
+        )
         if sum(id.startswith(mine) and noted > since for id, (_, noted) in self._there.items()) >= WORKERS:
             raise TooManyWorkers(WORKERS)
 
@@ -158,7 +161,7 @@ class WorkerRegistry:
 
     def seen(self, behind: Behind, caller: Caller, poll: Poll, lists: tuple[str, ...]) -> None:
         """A worker polls: note now and then that it is there, and at once where it serves lists that are new."""
-        at, worker = asyncio.get_running_loop().time(), seat(caller, poll.worker)
+        at, worker = asyncio.get_running_loop().time(), worker_key(caller, poll.worker)
         known, noted = self._there.get(worker, (None, 0.0))
         if known is None:
             known = Worker(

@@ -14,7 +14,7 @@ import typer
 from penstock.access.caller import Caller
 from penstock.access.doors import Access
 from penstock.access.roles import ROLES, role_named
-from penstock.access.tokens import DEFAULT_LIFE, TokenWish
+from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
 from penstock.cli.io.command_group import Command, Commands
 from penstock.cli.io.console import note, out, print_json, printable
 from penstock.cli.io.inputs import AsJson
@@ -106,7 +106,7 @@ def create(
     known = role_named(role)
     if known is None:
         raise Wrong.because(f"--role '{role}' is not known: say {', '.join(ROLES)}.")
-    wish = TokenWish(
+    wish = TokenRequest(
         name=name or f"{getpass.getuser()}@{socket.gethostname()}",
         role=known,
         expires_in=_read_days(expires),
@@ -122,7 +122,7 @@ def create(
     out().print(made["token"])
 
 
-def _made(at: Target, wish: TokenWish) -> dict[str, Any]:
+def _made(at: Target, wish: TokenRequest) -> dict[str, Any]:
     """The token's view, with the token itself."""
     if at.db is None:
         answer: dict[str, Any] = at.ask(

@@ -86,7 +86,7 @@ def _show_verdict(console: Console, file: str, report: Report) -> None:
 def verdict_words(report: Report) -> Text:
     """The verdict in one line, with how much was looked at and how long it took."""
     effort = f"{plural(report.states, 'state')}, {report.seconds * 1000:.0f} ms"
-    found = tally(report.findings)
+    found = counts_of(report.findings)
     if report.verdict == "refuted":
         return Text.assemble(("refuted", "error"), f": {found} ({effort})")
     tail = f"; {found}" if found else ""
@@ -95,7 +95,7 @@ def verdict_words(report: Report) -> Text:
     return Text.assemble(("undecided", "warning"), f": no error in what was searched ({effort}){tail}")
 
 
-def tally(findings: Sequence[Finding]) -> str:
+def counts_of(findings: Sequence[Finding]) -> str:
     """`2 errors, 1 warning`; empty where nothing was found."""
     counts = {severity: sum(each.severity == severity for each in findings) for severity in SEVERITIES}
     words = [plural(counts["error"], "error"), plural(counts["warning"], "warning")]

@@ -80,7 +80,7 @@ def import_(
       penstock import workflows.py --from pinball --name tutorial_workflow
     """
     shown = STDIN_NAME if file == STDIN else file
-    _refuse_beside(file, output)
+    _validate_target(file, output)
     text = None
     try:
         text = text_in(file)
@@ -109,7 +109,7 @@ def import_(
     raise typer.Exit(NO if bad else YES)
 
 
-def _refuse_beside(file: str, output: str | None) -> None:
+def _validate_target(file: str, output: str | None) -> None:
     """Raises Wrong where FILE would be taken for the tasks of what is made of it, and be run."""
     if output is None or file == STDIN or beside(Path(output)) is None:
         return

@@ -20,7 +20,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import RunId
 from penstock.flow.views.run_view import history_view, run_view
 from penstock.runtime.inmemory.engine import InMemoryEngine
-from penstock.server.build import world_of
+from penstock.server.build import task_environment_of
 from penstock.steps.kinds import OFFERS
 from penstock.workers.task import Task, missing_tasks
 
@@ -125,7 +125,7 @@ def play(
 
 def _tasks(workflow: Read, stubbed: bool, say: Say) -> Mapping[str, Task]:
     flow = workflow.loaded.flow
-    given = workflow.tasks if stubbed else {**tasks_in(world_of(settings_of())), **workflow.tasks}
+    given = workflow.tasks if stubbed else {**tasks_in(task_environment_of(settings_of())), **workflow.tasks}
     missing = missing_tasks(flow, given)
     if missing and not stubbed:
         raise Wrong.because(_no_tasks(flow, missing), "no_task", workflow.name)

@@ -27,7 +27,7 @@ from penstock.cli.serve.announcement import Shown, show_post
 from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import LogLevel, Post, read_post, serve
 from penstock.cli.serve.settings import Host, Port, settings_of
-from penstock.cli.serve.up import Folder, folder_of, publish_file, refuse_unready, serving_lists
+from penstock.cli.serve.up import Folder, folder_of, publish_file, serving_lists, validate_files
 from penstock.engine.authoring.load import load
 from penstock.engine.services import Running
 from penstock.store.open import is_shared, sqlite_path
@@ -109,7 +109,7 @@ def demo(
             settings["db"], folder.sources, grace="5s", front=front_of(settings), settings=settings
         )
         folder = replace(folder, files=parts.placed(folder.files))
-        post = serving_lists(post, refuse_unready(folder.files, post.tasks))
+        post = serving_lists(post, validate_files(folder.files, post.tasks))
         show = _Show(folder, post, parts, home, json, usual=settings["server"])
         serve(post, show, log_level, "penstock demo")
 

@@ -58,7 +58,7 @@ class Commands(TyperGroup):
         return code
 
 
-class Shelved(Commands):
+class LazyGroup(Commands):
     """Commands that are imported when they are asked for: nobody waits for what another command needs."""
 
     homes: ClassVar[Mapping[str, str]] = {}
@@ -179,7 +179,7 @@ def _drop_output() -> None:
         return
 
 
-def leave(code: int) -> None:
+def exit_process(code: int) -> None:
     """End the process. A task that still sits in its thread, no longer wanted, must not hold it."""
     for thread in threading.enumerate():
         if thread.name.startswith("penstock-task"):

@@ -108,7 +108,7 @@ def publish(
     if json:
         print_json([{name: each[name] for name in ("name", "version", "findings")} for each in told])
     if told[-1]["version"] is None:
-        _refuse(told[-1]["why"], len(found) - len(told))
+        _fail(told[-1]["why"], len(found) - len(told))
 
 
 def _tell(workflow: Read, told: dict[str, Any]) -> None:
@@ -121,7 +121,7 @@ def _tell(workflow: Read, told: dict[str, Any]) -> None:
         out().print(Text.assemble(("  warning", "warning"), f": {printable(finding['message'])}"))
 
 
-def _refuse(why: str, behind: int) -> None:
+def _fail(why: str, behind: int) -> None:
     """The sentence, and how many were left out for it. Raises Exit."""
     err().print(Text.assemble(("error", "error"), f": {printable(why)}"))
     if behind:
@@ -139,7 +139,7 @@ def _published(at: Target, workflow: Read, note: str | None, start: bool | None)
     why: str | None = None
     try:
         if at.db is not None:
-            answer = asyncio.run(_shelved(at.db, workflow, text, note, start))
+            answer = asyncio.run(_published_to_database(at.db, workflow, text, note, start))
         else:
             answer = at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
     except DefinitionError as error:
@@ -150,7 +150,7 @@ def _published(at: Target, workflow: Read, note: str | None, start: bool | None)
     return {"name": name, "version": answer["version"], "findings": found, "why": why}
 
 
-async def _shelved(
+async def _published_to_database(
     db: str, workflow: Read, text: str, note: str | None, start: bool | None
 ) -> dict[str, Any]:
     running = await Running.open(db, workflow.tasks, work=False, feed=False)

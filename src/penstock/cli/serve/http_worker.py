@@ -31,7 +31,7 @@ def work_far(server: str, token: str | None, post: Post, level: str, log_format:
 async def _work(connection: Connection, post: Post, as_json: bool) -> None:
     stop = stop_on_signals(post.grace)
     try:
-        await _refuse_stranger(connection)
+        await _validate_token(connection)
     except BaseException:
         await connection.close()
         raise
@@ -60,7 +60,7 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
     log.info("penstock worker has stopped")
 
 
-async def _refuse_stranger(connection: Connection) -> None:
+async def _validate_token(connection: Connection) -> None:
     """Who may not work there is told so at once; for a server that is away the worker waits. Raises PenstockError."""
     try:
         who = await connection.get("/api/session")

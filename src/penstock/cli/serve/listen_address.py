@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from penstock.server.build import Front, has_tokens, refuse_open, releases_of
+from penstock.server.build import Front, has_tokens, releases_of, require_sign_in
 from penstock.server.settings import Settings
 
 
@@ -21,5 +21,5 @@ def front_of(settings: Settings) -> Front:
         releases_of(settings),
     )
     unsure = not front.local and front.token is None
-    refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))
+    require_sign_in(front, unsure and asyncio.run(has_tokens(settings["db"])))
     return front

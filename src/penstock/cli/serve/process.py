@@ -28,9 +28,9 @@ from penstock.engine import event_loop
 from penstock.engine.services import Running
 from penstock.flow.model.names import wrong_identifier
 from penstock.flow.values.payload import set_payload_limit
-from penstock.metrics.logs import FORMATS, logging_to, redacting
+from penstock.metrics.logs import FORMATS, logging_to, redact_logs
 from penstock.objects.stores import Stores
-from penstock.server.build import Front, answering, opened, world_of
+from penstock.server.build import Front, answering, opened, task_environment_of
 from penstock.server.settings import Settings
 from penstock.server.tracing import begin_tracing, tracing_wanted
 from penstock.sources.triggers.trigger import Means
@@ -190,7 +190,7 @@ def read_post(
         tracing="off" if front is None else tracing_wanted(said["tracing"], os.environ),
         suffix=said["task_list_suffix"] or "",
         means=None if front is None else Means(stores=Stores(said["stores"]), buses=said["buses"]),
-        world=None if front is None else world_of(said),
+        world=None if front is None else task_environment_of(said),
     )
 
 
@@ -239,7 +239,7 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         means=post.means,
     )
     begin_tracing(running, post.tracing, os.environ.get("OTEL_SERVICE_NAME"))
-    with redacting(running.vault.redactor.redact):
+    with redact_logs(running.vault.redactor.redact):
         async with counting(post.stats, lambda: stats_of(running)):
             try:
                 yield running

@@ -30,7 +30,7 @@ from penstock.cli.serve.process import (
     serve,
 )
 from penstock.cli.serve.settings import Buses, Host, Port, Stores, settings_of
-from penstock.engine.authoring.check_gate import CheckFailed, refuse_errors
+from penstock.engine.authoring.check_gate import CheckFailed, reject_errors
 from penstock.engine.authoring.load import SUFFIXES, load, read_text
 from penstock.engine.services import Running
 from penstock.flow.compile.compile import Flow
@@ -107,7 +107,7 @@ def up(
         settings=settings,
         shell=shell,
     )
-    post = serving_lists(post, refuse_unready(folder.files, post.tasks))
+    post = serving_lists(post, validate_files(folder.files, post.tasks))
 
     async def announce(running: Running, base: str | None) -> None:
         shown = [await publish_file(running, file) for file in folder.files]
@@ -133,14 +133,14 @@ def folder_of(files: tuple[Path, ...]) -> Folder:
     return Folder(files, tuple(str(path) for path in found if path is not None))
 
 
-def refuse_unready(files: Sequence[Path], tasks: Mapping[str, Task]) -> list[Flow]:
+def validate_files(files: Sequence[Path], tasks: Mapping[str, Task]) -> list[Flow]:
     """What the files hold: every one can be published. Nothing was opened yet. Raises Wrong."""
     names: dict[str, Path] = {}
     flows = []
     for file in files:
         try:
             loaded = load(file, tasks)
-            refuse_errors(loaded)
+            reject_errors(loaded)
         except DefinitionError as error:
             raise Wrong.reading(error, str(file), read_text(file)) from None
         except CheckFailed as error:

@@ -129,7 +129,7 @@ def worker(
     """
     settings = settings_of(server=server, db=db, tasks=tasks, token=token)
     sources = [] if celery and not tasks else list(settings["tasks"])
-    _refuse_contradictions(sources, celery, executor, ray_address, processes, shell)
+    _validate_options(sources, celery, executor, ray_address, processes, shell)
     server, db = _for_whom(server, db, settings)
     post = read_post(
         db or "",
@@ -165,7 +165,7 @@ def _for_whom(server: str | None, db: str | None, settings: Settings) -> tuple[s
     return server, db
 
 
-def _refuse_contradictions(
+def _validate_options(
     tasks: Sequence[str],
     celery: str | None,
     executor: str,

@@ -44,7 +44,7 @@ def check_loaded(loaded: Loaded, budget: float = BUDGET) -> Report:
     )
 
 
-def refuse_errors(loaded: Loaded) -> None:
+def reject_errors(loaded: Loaded) -> None:
     """Raises CheckFailed where the checks find an error."""
     report = check_loaded(loaded)
     if report.verdict == "refuted":

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
 from penstock.engine.authoring.load import Loaded, load_text
-from penstock.engine.authoring.offers import kept_offers
+from penstock.engine.authoring.offers import offers_by_task
 from penstock.engine.authoring.workflow_list import Listing
 from penstock.engine.services import Running
 from penstock.flow.checks.checks import BUDGET
@@ -23,7 +23,7 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import DraftChanged, Invalid, NameMismatch, UnknownVersion, UnknownWorkflow
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 from penstock.store.rows.drafts import DraftRow, NewDraft, etag_of
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.workers.execute.threads import Threads
@@ -84,7 +84,7 @@ class Drafts:
         Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments. What is
         `unfinished`, as a draft is, may have no step yet: then nothing is proved.
         """
-        elsewhere = await kept_offers((await self._opened()).store)
+        elsewhere = await offers_by_task((await self._opened()).store)
         offered = str(elsewhere)  # what workers elsewhere offer decides too what is found
         if isinstance(written, str) and budget == BUDGET:
             known = self._known.get((etag_of(written), offered))
@@ -139,7 +139,7 @@ class Drafts:
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
         new = NewDraft(workflow=workflow, definition=checked.text, title=definition.title, author=author)
-        saved = await running.store.save_draft(new, expect, by_for(workflow, kept, checked.text))
+        saved = await running.store.save_draft(new, expect, audit_for(workflow, kept, checked.text))
         if saved is None:
             raise DraftChanged(workflow)
         return draft_view(workflow, checked, saved, newest, state), found is None
@@ -149,7 +149,7 @@ class Drafts:
         draft, _, _ = await self._find(workflow)
         running = await self._opened()
         running.node.flows.managers.refuse(workflow)
-        by = by_for(workflow, None if draft is None else draft.definition)
+        by = audit_for(workflow, None if draft is None else draft.definition)
         if await running.store.drop_draft(workflow, expect, by) is None:
             raise DraftChanged(workflow)
 

@@ -36,12 +36,12 @@ async def keep_offers(notes: Notes, offers: Iterable[Offer]) -> None:
             await notes.put_note(PREFIX + offer.name, text)
 
 
-async def kept_offers(notes: Notes) -> dict[str, Offer]:
+async def offers_by_task(notes: Notes) -> dict[str, Offer]:
     """All that are offered, or were and are not forgotten yet, by task."""
-    return {name: kept.offer for name, kept in (await kept_by(notes)).items()}
+    return {name: kept.offer for name, kept in (await stored_offers(notes)).items()}
 
 
-async def kept_by(notes: Notes) -> dict[str, StoredOffers]:
+async def stored_offers(notes: Notes) -> dict[str, StoredOffers]:
     """The same with whose they are."""
     found: dict[str, StoredOffers] = {}
     for name, text in (await notes.notes(PREFIX)).items():

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from penstock.engine.authoring.check_gate import refuse_errors
+from penstock.engine.authoring.check_gate import reject_errors
 from penstock.engine.authoring.load import SUFFIXES, Loaded, Source, load, read_text
-from penstock.engine.authoring.offers import kept_offers
+from penstock.engine.authoring.offers import offers_by_task
 from penstock.flow.format.writing import write_yaml
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.flow_cache import FlowCache, encode_offers
 from penstock.store.protocol import Drafts, Notes, WorkflowVersions
 from penstock.store.rows.drafts import NewVersion
@@ -43,9 +43,9 @@ class Catalog:
         The first publish starts a workflow whose source is `api`, and others where `start` says so. With a reason to
         `override` also what the checks refute. Raises DefinitionError, CheckFailed.
         """
-        loaded = load(definition, self._tasks, elsewhere=await kept_offers(self._shelf))
+        loaded = load(definition, self._tasks, elsewhere=await offers_by_task(self._shelf))
         if override is None:
-            refuse_errors(loaded)
+            reject_errors(loaded)
         else:
             note = f"{note} (over errors: {override})" if note else f"over errors: {override}"
         return await self.put(loaded, text_of(definition, loaded), note, start, again)
@@ -56,7 +56,7 @@ class Catalog:
         """The same with a text that was read and checked before."""
         new = _version_of(loaded, text, note, start, again)
         self._flows.managers.refuse(new.workflow)
-        version = await self._shelf.publish(new, None, by_for(new.workflow, after=text))
+        version = await self._shelf.publish(new, None, audit_for(new.workflow, after=text))
         assert version is not None, "nothing was expected of the one before"
         self._flows.forget()
         return version
@@ -78,7 +78,7 @@ class Catalog:
         """
         self._flows.managers.refuse(loaded.flow.name)
         new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
-        version = await self._shelf.publish(new, expect, by_for(new.workflow, before, text))
+        version = await self._shelf.publish(new, expect, audit_for(new.workflow, before, text))
         self._flows.forget()
         return version
 

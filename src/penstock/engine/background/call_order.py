@@ -33,7 +33,7 @@ class CallRows(TaskViews, Tokens, Protocol):
     """Who waits for whom, and for which tasks."""
 
 
-class _Wish(Struct):
+class _Announcement(Struct):
     """An announcement until a time, or (None) its end."""
 
     name: str
@@ -49,7 +49,7 @@ class CallOrder:
         self._store, self._now, self._me = store, now, token_hex(8)
         self._held: dict[str, TokenRow] = {}
         self._leaving: set[str] = set()
-        self._wishes: list[_Wish] = []
+        self._wishes: list[_Announcement] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def begin(self, key: str, span: timedelta, place: Attempted) -> bool:
@@ -81,7 +81,7 @@ class CallOrder:
 
     async def _wish(self, name: str, until: datetime | None, place: Attempted | None) -> bool:
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._wishes.append(_Wish(name, until, place, done))
+        self._wishes.append(_Announcement(name, until, place, done))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
         return await done
@@ -99,7 +99,7 @@ class CallOrder:
                 if not wish.done.done():
                     wish.done.set_result(wanted is None or wish.place is None or wish.place in wanted)
 
-    async def _put(self, wishes: dict[str, _Wish]) -> None:
+    async def _put(self, wishes: dict[str, _Announcement]) -> None:
         """Write the last wish of each name. Raises StoreError."""
         for _ in range(TRIES):
             changes = [change for wish in wishes.values() if (change := self._change(wish)) is not None]
@@ -113,7 +113,7 @@ class CallOrder:
                 return
             await self._look_again(wishes)
 
-    def _change(self, wish: _Wish) -> TokenChange | None:
+    def _change(self, wish: _Announcement) -> TokenChange | None:
         held = self._held.get(wish.name)
         expect = None if held is None else held.version
         if wish.until is not None:
@@ -121,7 +121,7 @@ class CallOrder:
         mine = held is not None and held.owner == self._me
         return TokenChange(name=wish.name, expect=expect, gone=True) if mine else None
 
-    async def _look_again(self, wishes: dict[str, _Wish]) -> None:
+    async def _look_again(self, wishes: dict[str, _Announcement]) -> None:
         """Somebody else has announced the same: from now on it is ours."""
         for name in wishes:
             self._held.pop(name, None)
@@ -130,7 +130,7 @@ class CallOrder:
             self._held.update({row.name: row for row in rows if row.name in wishes})
             after = rows[-1].name
 
-    async def _wanted(self, batch: list[_Wish]) -> set[Attempted]:
+    async def _wanted(self, batch: list[_Announcement]) -> set[Attempted]:
         """The attempts that are still wanted, looked at after they were announced. Raises StoreError."""
         runs = {wish.place[0] for wish in batch if wish.place is not None}
         leases = [row.lease for run in runs for row in await self._store.tasks(run)]

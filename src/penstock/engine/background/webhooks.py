@@ -33,13 +33,13 @@ GIVE_UP = timedelta(days=3)
 GONE = 410
 
 
-class _Told(Struct):
+class _Happened(Struct):
     """When what a letter tells of happened."""
 
     time: datetime
 
 
-_told = msgspec.json.Decoder(_Told).decode
+_happened = msgspec.json.Decoder(_Happened).decode
 
 
 class NotTaken(PenstockError):
@@ -78,7 +78,7 @@ class Webhooks:
                 await self._call(topic, message)
             except NotTaken as error:
                 self._down[topic] = loop.time() + BREATH
-                if self._now() - _told(message.body).time > GIVE_UP:
+                if self._now() - _happened(message.body).time > GIVE_UP:
                     raise MessageRefused(shown_address(topic), f"for three days {error}") from None
                 raise
             self._down.pop(topic, None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.expression.errors import Place
+from penstock.expression.errors import SourcePosition
 from penstock.expression.limits import INT_HIGH, UINT_HIGH
 from penstock.expression.values import UInt
 
@@ -54,7 +54,7 @@ def next_token(source: str, position: int) -> Token:
             return Token("end", "", position, position)
         raise _unreadable(source, position)
     kind, text = match.lastgroup or "", match.group()
-    value = _literal(kind, text, Place(source, position)) if kind in _LITERALS else None
+    value = _literal(kind, text, SourcePosition(source, position)) if kind in _LITERALS else None
     return Token(_LITERALS.get(kind, kind), text, position, match.end(), value)
 
 
@@ -62,7 +62,7 @@ _LITERALS = {"raw": "literal", "text": "literal", "double": "literal", "uint": "
 
 
 def _unreadable(source: str, position: int) -> Exception:
-    place, char = Place(source, position), source[position]
+    place, char = SourcePosition(source, position), source[position]
     if char in "\"'":
         return place.refuse("syntax", "this string is not closed")
     if char in "&|=":
@@ -71,7 +71,7 @@ def _unreadable(source: str, position: int) -> Exception:
     return place.refuse("syntax", f"the character `{shown}` has no meaning here")
 
 
-def _literal(kind: str, text: str, place: Place) -> Any:
+def _literal(kind: str, text: str, place: SourcePosition) -> Any:
     if kind == "double":
         return float(text)
     if kind in ("int", "uint"):
@@ -85,7 +85,7 @@ def _literal(kind: str, text: str, place: Place) -> Any:
     return _bytes(body, place) if "b" in prefix else _string(body, place)
 
 
-def _whole(text: str, place: Place) -> int:
+def _whole(text: str, place: SourcePosition) -> int:
     unsigned = text[-1] in "uU"
     digits = text[:-1] if unsigned else text
     if len(digits) > 40:
@@ -97,11 +97,11 @@ def _whole(text: str, place: Place) -> int:
     return UInt(value) if unsigned else value
 
 
-def _string(body: str, place: Place) -> str:
+def _string(body: str, place: SourcePosition) -> str:
     return _ESCAPE.sub(lambda match: chr(_code_point(match, place)), body)
 
 
-def _bytes(body: str, place: Place) -> bytes:
+def _bytes(body: str, place: SourcePosition) -> bytes:
     parts, done = [], 0
     for match in _ESCAPE.finditer(body):
         parts.append(_encoded(body[done : match.start()], place))
@@ -112,14 +112,14 @@ def _bytes(body: str, place: Place) -> bytes:
     return b"".join([*parts, _encoded(body[done:], place)])
 
 
-def _encoded(body: str, place: Place) -> bytes:
+def _encoded(body: str, place: SourcePosition) -> bytes:
     try:
         return body.encode()
     except UnicodeEncodeError:
         raise place.refuse("syntax", "this text holds half a character (a lone surrogate)") from None
 
 
-def _code_point(match: re.Match[str], place: Place) -> int:
+def _code_point(match: re.Match[str], place: SourcePosition) -> int:
     found = match.groupdict()
     if found["letter"]:
         return ord(_LETTERS[found["letter"]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.expression.errors import ExpressionError, Place
+from penstock.expression.errors import ExpressionError, SourcePosition
 from penstock.expression.limits import CHAIN, INT_HIGH, NESTING, SOURCE
 from penstock.expression.syntax.lexer import Token, next_token
 from penstock.expression.syntax.syntax import (
@@ -58,7 +58,7 @@ class _Parser:
     def __init__(self, source: str, start: int, closing: str) -> None:
         self.source, self.start, self.depth = source, start, 0
         if not closing and len(source) > SOURCE:
-            raise Place(source, SOURCE).refuse(
+            raise SourcePosition(source, SOURCE).refuse(
                 "too_long", f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
             )
         self.token = next_token(source, start)
@@ -72,7 +72,7 @@ class _Parser:
     def take(self) -> Token:
         token = self.token
         if token.end - self.start > SOURCE:
-            raise Place(self.source, token.start).refuse(
+            raise SourcePosition(self.source, token.start).refuse(
                 "too_long", f"an expression has at most {SOURCE:,} characters"
             )
         self.token = next_token(self.source, token.end)
@@ -92,7 +92,7 @@ class _Parser:
     # Refusing
 
     def refuse(self, message: str, code: str = "syntax") -> ExpressionError:
-        return Place(self.source, self.token.start).refuse(code, message)
+        return SourcePosition(self.source, self.token.start).refuse(code, message)
 
     def unexpected(self, wanted: str) -> ExpressionError:
         found = f"`{self.token.text[:40]}`" if self.token.kind != "end" else "the end"
@@ -195,7 +195,7 @@ class _Parser:
         if self.accept("("):
             return self.called(token, operand)
         if token.text in _WORDS or token.text == "in":
-            raise Place(self.source, token.start).refuse(
+            raise SourcePosition(self.source, token.start).refuse(
                 "syntax", f'`{token.text}` is a word of the language; write `["{token.text}"]`'
             )
         return Select(token.start, operand, token.text)
@@ -277,7 +277,9 @@ def _has_argument(call: Call, source: str) -> Node:
     if isinstance(argument, Index) and isinstance(argument.key, Constant) and type(argument.key.value) is str:
         return Select(argument.key.at, argument.operand, argument.key.value, test=True)
     if not isinstance(argument, Select) or argument.test:
-        raise Place(source, call.at).refuse("bad_macro", "`has` takes one selection such as `has(data.size)`")
+        raise SourcePosition(source, call.at).refuse(
+            "bad_macro", "`has` takes one selection such as `has(data.size)`"
+        )
     return Select(argument.at, argument.operand, argument.field, test=True)
 
 
@@ -286,7 +288,7 @@ def _expand(call: Call, target: Node, source: str) -> Node:
     counts = _LOOPS.get(call.name)
     if counts is None:
         return call
-    place = Place(source, call.at)
+    place = SourcePosition(source, call.at)
     if len(call.arguments) not in counts:
         raise place.refuse(
             "bad_macro",

@@ -19,7 +19,7 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 from penstock.flow.model.secret_references import References, references
-from penstock.flow.values.schema_validation import ValidationErrors, misfits_of, promise_of
+from penstock.flow.values.schema_validation import ValidationErrors, promise_of, validator_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net
 from penstock.kernel.wiring import WiredStep, Wiring
@@ -113,7 +113,7 @@ class Flow:
         if self.definition.params is None:
             return []
         if self._fits is None:
-            self._fits = misfits_of(self.definition.params)
+            self._fits = validator_of(self.definition.params)
         return self._fits({} if value is None else value)
 
     def as_version(self, version: int) -> Flow:

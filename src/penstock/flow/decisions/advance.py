@@ -150,7 +150,7 @@ def _granted(turn: DecisionState, granted: Granted) -> Answer:
     return "accepted"
 
 
-def _rang(turn: DecisionState, rang: Rang) -> Answer:
+def _timer_fired(turn: DecisionState, rang: Rang) -> Answer:
     element = turn.elements.get((rang.firing, rang.index))
     if element is None or element.attempt != rang.attempt:
         return "superseded"
@@ -248,7 +248,7 @@ _RULES: dict[type[Any], Callable[[DecisionState, Any], Answer]] = {
     Reported: report,
     Reminded: _remind,
     Granted: _granted,
-    Rang: _rang,
+    Rang: _timer_fired,
     RunTimedOut: _run_timed_out,
     CleanupTimedOut: _cleanup_timed_out,
     Canceled: _cancel,

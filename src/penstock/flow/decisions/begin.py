@@ -174,7 +174,7 @@ def _begin_each(turn: DecisionState, step: FlowStep, firing: Firing, tokens: tup
         end_failed(turn, step, firing, items, 0, None)
         return
     firing = replace(firing, total=len(items), items=tuple(items))
-    kept = _kept_results(turn, firing, tokens)
+    kept = _earlier_results(turn, firing, tokens)
     firing = replace(firing, done=len(kept))
     for index, output in kept.items():
         turn.keep_result(firing.number, index, Result(output))
@@ -234,7 +234,7 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _kept_results(turn: DecisionState, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
+def _earlier_results(turn: DecisionState, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
     consumed = tuple(token.number for token in tokens)
     old = turn.kept.get(consumed)
     if old is None:

@@ -20,7 +20,7 @@ from penstock.flow.model.run import Element, Failure, Firing, Origin, Result, at
 from penstock.flow.model.run_input import Done, Failed, Parked, Rang, Reported, TimedOut
 from penstock.flow.model.tags import TagChange, change
 from penstock.flow.values.merge_patch import merge_patch
-from penstock.flow.values.payload import TooLarge, refuse_large_data
+from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.flow.values.text_limits import is_keepable, length_problem
 from penstock.kernel.net import CANCEL, FAIL, OK
 
@@ -176,7 +176,7 @@ def _too_large(turn: DecisionState, patch: dict[str, Any] | None) -> Failure | N
     if not patch:
         return None
     try:
-        refuse_large_data(merge_patch(turn.data, patch))
+        validate_data_size(merge_patch(turn.data, patch))
     except TooLarge as error:
         return Failure("too_large", f"with this `set` the run's data {error}")
     return None
@@ -377,7 +377,7 @@ def fire_way(
 
 def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:
     """Why a step that did its work fired FAIL: its own word, else the failure that it was told of."""
-    told = next(filter(_is_failure, (_told(token.load.data) for token in firing.taken.tokens())), None)
+    told = next(filter(_is_failure, (_error_of(token.load.data) for token in firing.taken.tokens())), None)
     if step.task == "fail" and isinstance(data, dict) and isinstance(data.get("message"), str):
         return Failure("error", data["message"], None if told is None else {"after": told})
     if told is not None:
@@ -385,7 +385,7 @@ def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:
     return Failure("error", f"step '{step.name}' fired FAIL")
 
 
-def _told(data: Any) -> Any:
+def _error_of(data: Any) -> Any:
     return data.get("error") if isinstance(data, dict) else None
 
 

@@ -23,7 +23,7 @@ def repair(turn: DecisionState, wish: Repaired) -> Answer:
     """Change the marking as a whole, or not at all; steps that are enabled then begin by the usual rules."""
     if wish.expect is not None and wish.expect != turn.seq:
         return "superseded"
-    if turn.ended or misfit(turn, wish) is not None:
+    if turn.ended or repair_error(turn, wish) is not None:
         return "refused"
     for take in wish.take:
         slot = slot_of(turn.flow, take)
@@ -37,7 +37,7 @@ def repair(turn: DecisionState, wish: Repaired) -> Answer:
     return "accepted"
 
 
-def misfit(turn: DecisionState, wish: Repaired) -> str | None:
+def repair_error(turn: DecisionState, wish: Repaired) -> str | None:
     """Why a repair cannot be done; None: it can."""
     marking = turn.board.look()
     for take in wish.take:

@@ -76,12 +76,12 @@ def _first_order(grid: Grid, after: Links) -> list[list[int]]:
 def _sweep(columns: list[list[int]], links: Links, beside: Links, forward: bool, low: list[bool]) -> None:
     place = {cell: float(row) for column in columns for row, cell in enumerate(column)}
     for column in columns if forward else reversed(columns):
-        wish = {cell: (low[cell], _wish(cell, links, beside, place)) for cell in column}
+        wish = {cell: (low[cell], _desired_position(cell, links, beside, place)) for cell in column}
         column.sort(key=wish.__getitem__)
         place.update((cell, float(row)) for row, cell in enumerate(column))
 
 
-def _wish(cell: int, links: Links, beside: Links, place: dict[int, float]) -> float:
+def _desired_position(cell: int, links: Links, beside: Links, place: dict[int, float]) -> float:
     near = links.get(cell)
     if near:
         return sum(place[other] + at for other, at, _ in near) / len(near)

@@ -10,7 +10,7 @@ from penstock.flow.format.nodes import Findings, Place
 from penstock.flow.model.names import shown_character
 from penstock.flow.model.problems import DefinitionError
 
-_MISFIT = "This line does not fit the lines above; check its indentation and quotes."
+_BAD_INDENT = "This line does not fit the lines above; check its indentation and quotes."
 _SECOND_COLON = "There is a second `: ` on this line; put the value in quotes."
 _SENTENCES = (
     ("found unexpected end of stream", "A quote that opens here is never closed."),
@@ -24,8 +24,8 @@ _SENTENCES = (
         "A `,` or `]` is missing: the list in brackets that opens on line {opens} does not end.",
     ),
     ("could not find expected ':'", "A `:` is missing after this key, or the line is indented wrongly."),
-    ("expected key", _MISFIT),
-    ("expected <block end>", _MISFIT),
+    ("expected key", _BAD_INDENT),
+    ("expected <block end>", _BAD_INDENT),
     (
         "expected '-' indicator",
         "This line does not fit the list above; begin it with `- ` or check its indentation.",
@@ -82,7 +82,7 @@ def _sentence(problem: str, text: str, mark: Any) -> str:
     if character == "\t" or "\t" in line[: len(line) - len(line.lstrip())]:
         return _STARTS["\t"]
     if "mapping values are not allowed" in problem:
-        return _SECOND_COLON if ":" in line[:column] else _MISFIT
+        return _SECOND_COLON if ":" in line[:column] else _BAD_INDENT
     found = next((sentence for part, sentence in _SENTENCES if part in problem), None)
     return found or f"This is not YAML: {problem}."
 

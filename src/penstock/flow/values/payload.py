@@ -55,7 +55,7 @@ def pure(value: Any, limit: int | None = None) -> Any:
             raise TooLarge(len(text), most)
         # By `find`: `in` takes several times as long on a short text, and every payload comes by here.
         if text.find(b"null") >= 0 or text.translate(_ANY_DIGIT).find(_LONG_NUMBER) >= 0:
-            _refuse_numbers(value)
+            _validate_numbers(value)
         if text.find(b"\\u0000") >= 0 and _NUL.search(text) is not None:
             raise ValueError("a text has a NUL character, which no database keeps: leave it out")
         made = _decode(text)
@@ -63,13 +63,13 @@ def pure(value: Any, limit: int | None = None) -> Any:
         if len(text) > 2 * MAX_DEPTH and (
             len(text) > 5 * MAX_KEYS or text.count(b"[") + text.count(b"{") > MAX_DEPTH
         ):
-            _refuse_shape(made, MAX_DEPTH)
+            _validate_shape(made, MAX_DEPTH)
         return made
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise NotJson(str(error)) from error
 
 
-def kept_text(text: str) -> str:
+def storable_text(text: str) -> str:
     """A text as every database keeps it: a mark stands for NUL and for half of a surrogate pair."""
     return _UNKEPT.sub("\ufffd", text)
 
@@ -78,11 +78,11 @@ def plain(value: Any, limit: int | None = None) -> Any:
     """As `pure`, but what JSON has no form for is not given one. Raises TooLarge, NotJson."""
     made = pure(value, limit)
     if made != value:
-        _refuse_unlike(value)
+        _validate_containers(value)
     return made
 
 
-def refuse_large_data(data: Any) -> None:
+def validate_data_size(data: Any) -> None:
     """The data of a run stays within its limit. Raises TooLarge."""
     size, most = len(_encode(data)), max(DATA_LIMIT, payload_limit())
     if size > most:
@@ -103,7 +103,7 @@ _UNKEPT = re.compile("[\0\ud800-\udfff]")
 _ANY_DIGIT, _LONG_NUMBER = bytes.maketrans(b"123456789", b"000000000"), b"0" * 19
 
 
-def _refuse_numbers(value: Any) -> None:
+def _validate_numbers(value: Any) -> None:
     """NaN and infinity would silently become null; a whole number beyond 64 bits cannot be stored."""
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a number of JSON")
@@ -116,10 +116,10 @@ def _refuse_numbers(value: Any) -> None:
         items = value
     for item in items:
         if type(item) is not str and item is not None:  # what most are
-            _refuse_numbers(item)
+            _validate_numbers(item)
 
 
-def _refuse_shape(value: Any, levels: int) -> None:
+def _validate_shape(value: Any, levels: int) -> None:
     """What is nested too deep, or has too many keys, costs whoever reads it more than its size tells."""
     if isinstance(value, dict):
         if len(value) > MAX_KEYS:
@@ -131,10 +131,10 @@ def _refuse_shape(value: Any, levels: int) -> None:
         raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
     for item in value:
         if isinstance(item, dict | list):
-            _refuse_shape(item, levels - 1)
+            _validate_shape(item, levels - 1)
 
 
-def _refuse_unlike(value: Any) -> None:
+def _validate_containers(value: Any) -> None:
     """A set has no order, and keys that are no texts may become the same text."""
     if isinstance(value, set | frozenset):
         raise NotJson("a set has no form in JSON: give a list")
@@ -142,10 +142,10 @@ def _refuse_unlike(value: Any) -> None:
         for key, item in value.items():
             if not isinstance(key, str):
                 raise NotJson(f"the key {key!r} is no text")
-            _refuse_unlike(item)
+            _validate_containers(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            _refuse_unlike(item)
+            _validate_containers(item)
 
 
 _encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode

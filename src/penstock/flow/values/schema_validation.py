@@ -17,10 +17,10 @@ ValidationErrors = Callable[[Any], list[str]]
 
 def violations(schema: Any, value: Any) -> list[str]:
     """What is wrong with `value`, each with its place; empty where it fits or there is no schema."""
-    return [] if schema is None else misfits_of(schema)(value)
+    return [] if schema is None else validator_of(schema)(value)
 
 
-def misfits_of(schema: Any, mask: str | None = None) -> ValidationErrors:
+def validator_of(schema: Any, mask: str | None = None) -> ValidationErrors:
     """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end.
 
     With `mask`, its sentences show that text instead of values, and only names that the schema knows: what a value
@@ -29,7 +29,7 @@ def misfits_of(schema: Any, mask: str | None = None) -> ValidationErrors:
     if is_too_costly(schema):
         raise ValueError(TOO_COSTLY)
     try:
-        checker = jsonschema_rs.validator_for(schema, retriever=_refuse, mask=mask)
+        checker = jsonschema_rs.validator_for(schema, retriever=_reject_remote_reference, mask=mask)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     names = None if mask is None else frozenset(_names(schema))
@@ -38,7 +38,7 @@ def misfits_of(schema: Any, mask: str | None = None) -> ValidationErrors:
 
 def promise_of(schema: Any) -> ValidationErrors | None:
     """The check of what a task returns, if it declares a schema. It quotes nothing of it: that may be secret."""
-    return None if schema is None else misfits_of(schema, mask="the value")
+    return None if schema is None else validator_of(schema, mask="the value")
 
 
 MAX_REPORTED = 500_000
@@ -130,7 +130,7 @@ def schema_fault(schema: Any) -> str | None:
         jsonschema_rs.meta.validate(schema)
         if is_too_costly(schema):
             raise ValueError(TOO_COSTLY)
-        jsonschema_rs.validator_for(schema, retriever=_refuse)
+        jsonschema_rs.validator_for(schema, retriever=_reject_remote_reference)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
         said = str(getattr(error, "message", None) or error).splitlines()[0].rstrip(".")
         said = re.sub(r"Resource ('.*') is not present in a registry.*", r"\1 is outside this file", said)
@@ -139,7 +139,7 @@ def schema_fault(schema: Any) -> str | None:
     return None
 
 
-def _refuse(address: str) -> Any:
+def _reject_remote_reference(address: str) -> Any:
     """A schema never reaches out to the network."""
     raise ValueError(f"the schema refers to {address}: put what it needs into the schema itself")
 

@@ -16,7 +16,7 @@ from penstock.kernel.proof.soundness import MAX_CHOICES
 from penstock.kernel.proof.survey import can_reach, shape_of, survey
 from penstock.kernel.wiring import Wiring
 
-Outlook = Literal["ends", "may_stall", "stalls", "unknown"]
+Verdict = Literal["ends", "may_stall", "stalls", "unknown"]
 """It ends whatever comes, it can end and can get stuck, it can only get stuck, or it cannot be told."""
 
 
@@ -36,7 +36,7 @@ class Here(Struct, frozen=True, kw_only=True):
 class Prospect(Struct, frozen=True):
     """What can become of a run; `starving` are steps that may wait in vain, with what they then miss."""
 
-    outlook: Outlook
+    outlook: Verdict
     starving: dict[str, tuple[str, ...]] = {}
     states: int = 0
 
@@ -53,7 +53,7 @@ def prospect(wiring: Wiring, here: Here, budget: Budget, outside: Callable[[Toke
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))
     machine.initial = _state(machine, wiring, here, outside)
-    return _told(survey(machine, shape, budget))
+    return _prospect_of(survey(machine, shape, budget))
 
 
 def _state(machine: Machine, wiring: Wiring, here: Here, outside: Callable[[Token], bool]) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ def _state(machine: Machine, wiring: Wiring, here: Here, outside: Callable[[Toke
     return tuple(counts)
 
 
-def _told(space: Space) -> Prospect:
+def _prospect_of(space: Space) -> Prospect:
     """From what was seen: ends, standstills, and ways from which neither is reached."""
     seen, machine = len(space.states), space.machine
     stalled = [number for number, meaning in space.rests.items() if meaning == "stalled"]

@@ -41,7 +41,7 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
             states + len(space.states),
         )
         if space.found is not None:
-            told = _told(net, step, whole, space, budget)
+            told = _shown_twice(net, step, whole, space, budget)
             complete = complete and told is not None
             found.update({net.steps[step].name: told} if told is not None else {})
             spoiled |= reach(graph, {step})
@@ -121,7 +121,7 @@ def _again(machine: Machine, step: int) -> Goal:
     return lambda state, ready: state[watch] == 1 and not mine.isdisjoint(ready)
 
 
-def _told(net: Net, step: int, whole: Machine, space: Space, budget: Budget) -> Trace | None:
+def _shown_twice(net: Net, step: int, whole: Machine, space: Space, budget: Budget) -> Trace | None:
     name = net.steps[step].name
     last = Fire(name, net.steps[step].exits[0].port)
 

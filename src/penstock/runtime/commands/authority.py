@@ -33,7 +33,7 @@ class NotTheirs(PenstockError):
         self.step, self.role = step, role
 
 
-async def refuse_going_round(
+async def reject_recursion(
     store: Approvals, live: CachedRun, steps: Iterable[str], begins: bool = False
 ) -> None:
     """Raises NotTheirs, NotSeparate where one of the steps is an approval that the caller may not give.

@@ -29,14 +29,14 @@ from penstock.flow.model.run_input import (
 )
 from penstock.flow.values.key_text import key_text
 from penstock.runtime.codec.messages import StartChild
-from penstock.runtime.commands.authority import approvals_in, refuse_going_round
+from penstock.runtime.commands.authority import approvals_in, reject_recursion
 from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.commands.validation import (
-    can_be_kept,
+    is_storable,
     plain_payload,
-    refuse_long_text,
-    refuse_no_text,
-    refuse_no_texts,
+    validate_keys,
+    validate_text_maps,
+    validate_texts,
 )
 from penstock.runtime.decisions.children import begun_posts, forebears, refusal
 from penstock.runtime.decisions.event_delivery import EventDelivery, Look
@@ -51,7 +51,7 @@ from penstock.runtime.errors import (
     UnknownStep,
     UnknownWorkflow,
 )
-from penstock.runtime.node.audit_context import CALLER_NAME, by_for
+from penstock.runtime.node.audit_context import CALLER_NAME, audit_for
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
@@ -126,12 +126,12 @@ class Commands(EventDelivery):
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        if not can_be_kept(workflow):
-            refuse_no_text(workflow=workflow)
+        if not is_storable(workflow):
+            validate_texts(workflow=workflow)
         if subject is not None or idempotency_key is not None:
-            refuse_long_text(subject=subject, idempotency_key=idempotency_key)
+            validate_keys(subject=subject, idempotency_key=idempotency_key)
         if labels is not None:
-            refuse_no_texts(labels=labels)
+            validate_text_maps(labels=labels)
         if tags is not None and not isinstance(tags, Mapping):
             raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
         own = plain_payload(dict(tags), "the tags") if tags else {}
@@ -140,7 +140,7 @@ class Commands(EventDelivery):
 
         def header(flow: Flow) -> Header:
             if flow.definition.labels:
-                refuse_no_texts(labels=flow.definition.labels)
+                validate_text_maps(labels=flow.definition.labels)
             return Header(
                 id=id,
                 workflow=flow.name,
@@ -192,7 +192,7 @@ class Commands(EventDelivery):
             except StoreAway as error:
                 if not error.unsure:
                     raise
-                answer = await _without_doubt(ask, error)
+                answer = await _find_outcome(ask, error)
             if answer != "superseded":
                 return answer
             self._flows.forget()  # a pause came or went, or something was published
@@ -210,7 +210,7 @@ class Commands(EventDelivery):
         run = new.run.id
         answer = await self._answered(
             Request(
-                run, begun, None, None, None, read, None, new, start_key, latest, posts, audit=by_for(run)
+                run, begun, None, None, None, read, None, new, start_key, latest, posts, audit=audit_for(run)
             )
         )
         if answer == "superseded" and (await self._store.load([run]))[0] is not None:
@@ -237,7 +237,7 @@ class Commands(EventDelivery):
     async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
         try:
             await self._refuse_canceled(run)
-            refuse_long_text(subject=wish.subject)
+            validate_keys(subject=wish.subject)
             header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
             posts = begun_posts(run, wish)
             await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
@@ -322,7 +322,7 @@ class Commands(EventDelivery):
         live = await self.look(run)
         self._flows.managers.refuse(live.flow.name)
         if port is not None:
-            await refuse_going_round(self._store, live, approvals_in(live.flow, [step]))
+            await reject_recursion(self._store, live, approvals_in(live.flow, [step]))
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -342,7 +342,7 @@ class Commands(EventDelivery):
 
     def ask(self, run: str, occurrence: RunInput, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
         """Let one thing happen; how it was taken, once it is durable."""
-        return self._answered(Request(run, occurrence, seen=seen, audit=by_for(run)))
+        return self._answered(Request(run, occurrence, seen=seen, audit=audit_for(run)))
 
     def _answered(self, request: Request) -> asyncio.Future[Answer]:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -356,7 +356,7 @@ class Commands(EventDelivery):
         return future
 
 
-async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
+async def _find_outcome(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
     """Who starts a run must not be told to start another where the first may be there: its id tells."""
     for wait in OUTCOME_RETRY_DELAYS:
         await asyncio.sleep(wait)
@@ -370,7 +370,7 @@ async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockEr
 
 
 def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> Header:
-    refuse_no_texts(labels=flow.definition.labels)
+    validate_text_maps(labels=flow.definition.labels)
     return Header(
         id=run,
         workflow=flow.name,

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from penstock.flow.decisions.advance import advance, new_run
 from penstock.flow.decisions.fork import Fork, Forking
-from penstock.flow.decisions.repair import misfit, no_way, unskippable
+from penstock.flow.decisions.repair import no_way, repair_error, unskippable
 from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Plan
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.model.tags import visible
-from penstock.runtime.commands.authority import approvals_in, approvals_left_out, refuse_going_round
+from penstock.runtime.commands.authority import approvals_in, approvals_left_out, reject_recursion
 from penstock.runtime.commands.commands import TRIES, Commands, restless
 from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
@@ -24,7 +24,7 @@ from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.runtime.queries.history import read_history
-from penstock.runtime.queries.reachability import outlook_of
+from penstock.runtime.queries.reachability import reachability_of
 from penstock.store.protocol import Runs
 
 T = TypeVar("T")
@@ -64,10 +64,10 @@ class RepairCommands:
             await self._refuse_round(live, approvals_left_out(live, puts))
             plan = self._try(live, wish)
             if dry_run:
-                return _told(plan) | {"outlook": outlook_of(live.flow, plan.snapshot)}
+                return _repair_answer(plan) | {"outlook": reachability_of(live.flow, plan.snapshot)}
             answer = await self._intake.ask(run, replace(wish, expect=live.snapshot.seq))
             if answer == "accepted":
-                return _told(plan)
+                return _repair_answer(plan)
         raise Changed(f"run '{run}'", expect, (await self._intake.look(run)).snapshot.seq)
 
     def _try(self, live: CachedRun, wish: Repaired) -> Plan:
@@ -78,7 +78,7 @@ class RepairCommands:
             raise RunEnded(snapshot.run.id, snapshot.status)
         if wish.expect is not None and wish.expect != snapshot.seq:
             raise Changed(f"run '{snapshot.run.id}'", wish.expect, snapshot.seq)
-        wrong = misfit(DecisionState(live.flow, snapshot, now), wish)
+        wrong = repair_error(DecisionState(live.flow, snapshot, now), wish)
         if wrong is not None:
             raise Invalid(f"run '{snapshot.run.id}' cannot be repaired so: {wrong}")
         return advance(live.flow, snapshot, [wish], now)
@@ -104,7 +104,7 @@ class RepairCommands:
         raise restless(live.flow.name)
 
     async def _refuse_round(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
-        await refuse_going_round(self._intake.store, live, steps, begins)
+        await reject_recursion(self._intake.store, live, steps, begins)
 
     def _refuse_skip(self, live: CachedRun, wish: Skipped) -> None:
         self._flows.managers.refuse(live.flow.name)
@@ -135,7 +135,7 @@ class RepairCommands:
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)
-        wrong = misfit(DecisionState(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
+        wrong = repair_error(DecisionState(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
         if step not in flow.steps or wrong is not None:
             why = wrong or "it has no such step"
             raise Invalid(f"version {flow.version} of '{flow.name}' cannot begin at step '{step}': {why}")
@@ -182,6 +182,6 @@ def _read(items: Sequence[Mapping[str, Any]], kind: type[T]) -> tuple[T, ...]:
         raise Invalid(f"`{word}` is a list of what to {word}, each with its step and slot: {error}") from None
 
 
-def _told(plan: Plan) -> dict[str, Any]:
+def _repair_answer(plan: Plan) -> dict[str, Any]:
     fired = [entry.step for entry in plan.history if entry.kind == "fired"]
     return {"seq": plan.snapshot.seq, "status": plan.snapshot.status, "will_fire": fired}

@@ -20,11 +20,11 @@ from penstock.flow.model.run import ENDED
 from penstock.flow.views.run_view import step_view, time_text
 from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.repair import RepairCommands
-from penstock.runtime.commands.validation import plain_payload, refuse_no_text
+from penstock.runtime.commands.validation import plain_payload, validate_texts
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
-from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.run_cache import CachedRun, RunCache
-from penstock.runtime.queries.bounded_page import fitting, portion
+from penstock.runtime.queries.bounded_page import bounded_page, fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
 from penstock.runtime.queries.marking import marking_now
@@ -50,7 +50,7 @@ LOOKED = 200
 MAX_LEASE = timedelta(days=1)
 
 
-class Place(Struct, frozen=True, array_like=True):
+class TokenCursor(Struct, frozen=True, array_like=True):
     """Where the next page begins: behind a name, or behind a run."""
 
     name: str = ""
@@ -117,15 +117,15 @@ class Tokens:
 
     async def read(self, prefix: str, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
         """Tokens whose names begin so: `items`, and `next`, also after a short page. Raises BadCursor, Invalid."""
-        place = Place() if cursor is None else read_cursor(cursor, Place)
+        place = TokenCursor() if cursor is None else read_cursor(cursor, TokenCursor)
         if prefix in WHOLE:
             prefix += "/"
         if prefix.startswith(CUSTOM):
             read = partial(self._store.tokens, prefix)
-            rows, more = await portion(
+            rows, more = await bounded_page(
                 read, lambda row: row.name, lambda row: len(row.data), place.name, limit
             )
-            following = Place(rows[-1].name) if more else None
+            following = TokenCursor(rows[-1].name) if more else None
             items = [_custom(row) for row in rows]
         elif prefix.startswith((RUNS, HISTORY)):
             items, following = await self._of_runs(prefix, limit, place)
@@ -134,10 +134,10 @@ class Tokens:
         return {"items": items, "next": None if following is None else write_cursor(following)}
 
     async def _of_runs(
-        self, prefix: str, limit: int, place: Place
-    ) -> tuple[list[dict[str, Any]], Place | None]:
+        self, prefix: str, limit: int, place: TokenCursor
+    ) -> tuple[list[dict[str, Any]], TokenCursor | None]:
         """Run by run, newest first; of one run all tokens, behind the name of the place."""
-        _refuse_prefix(prefix)
+        _validate_prefix(prefix)
         filter = _filter(prefix, place)
         items: list[dict[str, Any]] = []
         looked, left = 0, ROOM
@@ -155,11 +155,11 @@ class Tokens:
                     room = min(limit - len(items), fit if items else max(fit, 1))
                     if len(found) > room:
                         last = found[room - 1]["name"] if room else place.name if place.run == row.id else ""
-                        return items + found[:room], Place(last, row.started_at, row.id)
+                        return items + found[:room], TokenCursor(last, row.started_at, row.id)
                     items += found
             if len(rows) < filter.limit:
                 return items, None
-            place = Place("\U0010ffff", rows[-1].started_at, rows[-1].id)
+            place = TokenCursor("\U0010ffff", rows[-1].started_at, rows[-1].id)
             if looked >= LOOKED:
                 return items, place
             filter = _filter(prefix, place)
@@ -187,12 +187,12 @@ class Tokens:
 
     async def _edit_custom(self, edit: Edit) -> dict[str, Any]:
         for name in edit.names():
-            _refuse_name(name)
+            _validate_name(name)
             self._refuse_managed(name)
         puts = [_change(one, None) for one in edit.insert]
         puts += [_change(one, one.version) for one in edit.update]
         gone = [TokenChange(name=one.name, expect=one.version, gone=True) for one in edit.delete]
-        audits = [by for by in map(by_for, edit.names()) if by is not None]
+        audits = [by for by in map(audit_for, edit.names()) if by is not None]
         done = await self._store.change_tokens([*puts, *gone], audits)
         if isinstance(done, str):
             expected = next(one.expect for one in (*puts, *gone) if one.name == done)
@@ -232,10 +232,10 @@ class Tokens:
         Fewer than `limit` where they are large: the rest is for the next claim.
         """
         if prefix != CUSTOM:
-            _refuse_name(prefix)
+            _validate_name(prefix)
             self._refuse_managed(prefix)
         await self._refuse_around(prefix)
-        refuse_no_text(owner=owner)
+        validate_texts(owner=owner)
         if not owner or not timedelta(0) < lease <= MAX_LEASE or not 1 <= limit <= MAX_TOKENS:
             raise Invalid(
                 f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MAX_TOKENS}"
@@ -243,7 +243,7 @@ class Tokens:
         claimed: list[TokenRow] = []
         taken, some = 0, FEW  # nobody knows how large they are
         while taken < ROOM and (left := limit - len(claimed)) > 0:
-            found = await self._store.claim_tokens(owner, prefix, lease, min(some, left), by_for(prefix))
+            found = await self._store.claim_tokens(owner, prefix, lease, min(some, left), audit_for(prefix))
             claimed += found
             if len(found) < min(some, left):
                 break
@@ -293,7 +293,7 @@ def _quoted(step: str) -> str:
     return step.replace("/", "%2F")
 
 
-def _filter(prefix: str, place: Place) -> Filter:
+def _filter(prefix: str, place: TokenCursor) -> Filter:
     """The runs whose tokens may begin so, from a place on."""
     _, root, *rest = prefix.split("/")
     workflow, run = (rest[0] if len(rest) > 1 else None), (rest[1] if len(rest) > 1 else None)
@@ -309,7 +309,7 @@ def _filter(prefix: str, place: Place) -> Filter:
     )
 
 
-def _refuse_prefix(prefix: str) -> None:
+def _validate_prefix(prefix: str) -> None:
     """Raises Invalid where no token of a run could begin so, however many there are."""
     if not _PREFIX.fullmatch(prefix):
         raise Invalid(
@@ -355,8 +355,8 @@ def _renewed(was: Any, data: Any) -> dict[str, Any]:
     return {"event": (was or {}).get("event"), **given}
 
 
-def _refuse_name(name: str) -> None:
-    refuse_no_text(name=name)
+def _validate_name(name: str) -> None:
+    validate_texts(name=name)
     if not name.startswith(CUSTOM) or not len(CUSTOM) < len(name) <= MAX_NAME:
         raise Invalid(
             f"'{name[:60]}' is no name of a token: it begins with {CUSTOM} and has up to {MAX_NAME} characters"
@@ -364,7 +364,7 @@ def _refuse_name(name: str) -> None:
 
 
 def _change(one: Insert | Update, expect: int | None) -> TokenChange:
-    refuse_no_text(owner=one.owner)
+    validate_texts(owner=one.owner)
     data = plain_payload(one.data, f"the data of '{one.name}'")
     return TokenChange(
         name=one.name,

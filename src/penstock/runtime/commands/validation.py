@@ -29,22 +29,22 @@ MAX_INTEGER = 2**63 - 1
 """The largest number that a database has."""
 
 
-def refuse_no_text(**texts: Any) -> None:
+def validate_texts(**texts: Any) -> None:
     """Each is a text that a database can keep, or None. Raises Invalid."""
     for name, text in texts.items():
-        if text is not None and not can_be_kept(text):
-            _refuse(name, text, f"`{name}` must be a text, not {_shown(text)}")
+        if text is not None and not is_storable(text):
+            _raise_invalid_text(name, text, f"`{name}` must be a text, not {_shown(text)}")
 
 
-def refuse_long_text(**texts: Any) -> None:
+def validate_keys(**texts: Any) -> None:
     """As `refuse_no_text`, for those by which a run is found: each also is short enough. Raises Invalid."""
-    refuse_no_text(**texts)
+    validate_texts(**texts)
     for name, text in texts.items():
         if text is not None:
-            _refuse_long(f"`{name}`", text, _MAX_LENGTHS.get(name, KEY))
+            _validate_length(f"`{name}`", text, _MAX_LENGTHS.get(name, KEY))
 
 
-def refuse_no_texts(**maps: Any) -> None:
+def validate_text_maps(**maps: Any) -> None:
     """Each is a map from texts to texts that are short enough, or None. Raises Invalid."""
     for name, texts in maps.items():
         if texts is None:
@@ -52,20 +52,22 @@ def refuse_no_texts(**maps: Any) -> None:
         if not isinstance(texts, Mapping):
             raise Invalid(f"`{name}` must be a map from texts to texts, not {_shown(texts)}")
         for key, text in texts.items():
-            _refuse_pair(name, key, text)
+            _validate_pair(name, key, text)
 
 
-def _refuse_pair(name: str, key: Any, text: Any) -> None:
-    if not can_be_kept(key):
-        _refuse(name, key, f"`{name}` must be a map from texts to texts: {_shown(key)} is no text")
-    if not can_be_kept(text):
+def _validate_pair(name: str, key: Any, text: Any) -> None:
+    if not is_storable(key):
+        _raise_invalid_text(
+            name, key, f"`{name}` must be a map from texts to texts: {_shown(key)} is no text"
+        )
+    if not is_storable(text):
         otherwise = f"`{name}` must be a map from texts to texts: that of '{key}' is {_shown(text)}"
-        _refuse(name, text, otherwise)
-    _refuse_long(f"a name in `{name}`", key, KEY)
-    _refuse_long(f"`{name}`: that of '{key}'", text, KEY)
+        _raise_invalid_text(name, text, otherwise)
+    _validate_length(f"a name in `{name}`", key, KEY)
+    _validate_length(f"`{name}`: that of '{key}'", text, KEY)
 
 
-def refuse_no_number(least: float = 0, most: float = MAX_INTEGER, **numbers: Any) -> None:
+def validate_integers(least: float = 0, most: float = MAX_INTEGER, **numbers: Any) -> None:
     """Each is a whole number from `least` to `most`, or None. Raises Invalid."""
     for name, number in numbers.items():
         if number is None:
@@ -76,25 +78,25 @@ def refuse_no_number(least: float = 0, most: float = MAX_INTEGER, **numbers: Any
             raise Invalid(f"`{name}` must be a whole number from {least} to {most}, not {_shown(number)}")
 
 
-def refuse_no_limit(seconds: Any) -> None:
+def validate_timeout(seconds: Any) -> None:
     """A time limit of a call. Raises Invalid."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < MAX_TIMEOUT:
         raise Invalid(f"`timeout` must be seconds of more than 0, such as 30, not {_shown(seconds)}")
 
 
-def _refuse_long(what: str, text: str, most: int) -> None:
+def _validate_length(what: str, text: str, most: int) -> None:
     if (problem := length_problem(text, most)) is not None:
         raise Invalid(f"{what} {problem}")
 
 
-def _refuse(name: str, text: Any, otherwise: str) -> None:
+def _raise_invalid_text(name: str, text: Any, otherwise: str) -> None:
     """Say what is wrong with a text that cannot be kept."""
     if not isinstance(text, str):
         raise Invalid(otherwise)
     raise Invalid(f"`{name}` has a character that cannot be kept (NUL, or half of a pair): leave it out")
 
 
-def can_be_kept(text: Any) -> bool:
+def is_storable(text: Any) -> bool:
     """Whether it is a text that a database can keep: what is not there cannot be found either."""
     return isinstance(text, str) and is_keepable(text)
 

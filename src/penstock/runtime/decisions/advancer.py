@@ -166,7 +166,7 @@ class Advancer:
         for run in runs:
             live, requests = lives.get(run), batch[run]
             if not isinstance(live, CachedRun):
-                self._refuse(run, requests, live)
+                self._reject(run, requests, live)
                 continue
             try:
                 decisions.append(decide(live, requests, now, fast))
@@ -192,7 +192,7 @@ class Advancer:
         self._memory.forget(live.snapshot.run.id)
         self._doubts.tell(requests, error)
 
-    def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
+    def _reject(self, run: str, requests: list[Request], error: BaseException | None) -> None:
         """A run that is not there, or cannot be read, is left alone."""
         if error is not None:
             log.error("run %s cannot be read and is left alone: %s", run, error)

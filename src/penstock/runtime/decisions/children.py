@@ -48,7 +48,7 @@ def start_posts(attempt: Attempt) -> list[Post]:
     """The message by which a child run begins, or that says why it cannot."""
     run = attempt.run.id
     child = child_id(run, attempt.firing, attempt.index, attempt.attempt)
-    wish, wrong = _wish(run, attempt.params)
+    wish, wrong = _start_request(run, attempt.params)
     if run.count("~") >= MAX_DEPTH:
         wish, wrong = (
             None,
@@ -67,7 +67,7 @@ def begun_posts(child: str, wish: StartChild) -> tuple[Post, ...]:
     return () if wish.wait else (_report(*place, Done(output={"run": child})),)
 
 
-def _wish(run: str, params: Any) -> tuple[StartChild | None, str]:
+def _start_request(run: str, params: Any) -> tuple[StartChild | None, str]:
     name, subject, wait = params.get("name"), params.get("subject"), params.get("wait", True)
     if not isinstance(name, str) or not name:
         return None, "`with.name` of a `workflow` step must be the name of a published workflow"

@@ -10,11 +10,11 @@ from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.validation import (
     checked_event,
     plain_event,
-    refuse_long_text,
-    refuse_no_text,
-    refuse_no_texts,
+    validate_keys,
+    validate_text_maps,
+    validate_texts,
 )
-from penstock.runtime.decisions.limits import refuse_full
+from penstock.runtime.decisions.limits import validate_room
 from penstock.runtime.decisions.pending_events import keep, seen_by_key
 from penstock.runtime.errors import Invalid, NotFound, UndeclaredEvent
 from penstock.runtime.node.flow_cache import FlowCache
@@ -38,8 +38,8 @@ class EventDelivery:
 
     async def emit(self, run: str, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload, SlotFull."""
-        refuse_no_text(event=event.event)
-        refuse_long_text(id=event.id)
+        validate_texts(event=event.event)
+        validate_keys(id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
@@ -57,8 +57,8 @@ class EventDelivery:
         Its id is unique within `source`: who calls, or the hook that is called. Who does not see every workflow must
         see that of the run, so that none may come later. Raises NotFound, UndeclaredEvent, InvalidEvent.
         """
-        refuse_long_text(event=event.event, id=event.id)
-        refuse_no_texts(key=key)
+        validate_keys(event=event.event, id=event.id)
+        validate_text_maps(key=key)
         named = dict(key)
         if not named:
             raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
@@ -69,7 +69,7 @@ class EventDelivery:
             raise NotFound("no run that you may know of has this key")
         if run is None:
             if event.workflow is None:  # or else whoever brings it has seen that it is taken there
-                await self._refuse_undeclared(event.event)
+                await self._validate_declared(event.event)
             run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
@@ -80,7 +80,7 @@ class EventDelivery:
         live = await self.look(run)
         return self._counted(await self._event(live, checked_event(live.flow, event), seen))
 
-    async def _refuse_undeclared(self, event: str) -> None:
+    async def _validate_declared(self, event: str) -> None:
         """What no workflow takes is not kept: no run will ever ask for it. Raises UndeclaredEvent."""
         known: set[str] = set()
         for state in await self._flows.states():
@@ -93,7 +93,7 @@ class EventDelivery:
         self._flows.managers.refuse(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
-        refuse_full(live.flow, live.snapshot, event)
+        validate_room(live.flow, live.snapshot, event)
         return await self.ask(live.snapshot.run.id, event, seen=seen)
 
     def _counted(self, answer: Answer) -> Answer:

@@ -6,7 +6,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Outside
 from penstock.flow.values.merge_patch import merge_patch
-from penstock.flow.values.payload import TooLarge, refuse_large_data
+from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.kernel.wiring import WiredSlot
 from penstock.runtime.errors import PayloadTooLarge, SlotFull
 
@@ -14,14 +14,14 @@ SLOT = 20_000
 """Events that may wait in one slot."""
 
 
-def refuse_full(flow: Flow, snapshot: Snapshot, event: Outside) -> None:
+def validate_room(flow: Flow, snapshot: Snapshot, event: Outside) -> None:
     """The run can take the event. Raises PayloadTooLarge, SlotFull.
 
     By the state that is known: events that come at the same time may be a few too many.
     """
     if event.set:
         try:
-            refuse_large_data(merge_patch(snapshot.data, event.set))
+            validate_data_size(merge_patch(snapshot.data, event.set))
         except TooLarge as error:
             raise PayloadTooLarge(f"with `set` of '{event.event}' the run's data {error}") from None
     if sum(snapshot.came.values()) < SLOT:

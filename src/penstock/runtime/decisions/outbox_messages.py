@@ -21,7 +21,7 @@ from penstock.runtime.errors import BadPayload
 from penstock.store.rows.outbox import OutboxMessage
 
 
-def letters_of(
+def outbox_messages_of(
     notices: tuple[Notice, ...], history: list[Entry], snapshot: Snapshot
 ) -> tuple[OutboxMessage, ...]:
     """What is published of these entries of a run, in their order; of one entry once to one topic."""

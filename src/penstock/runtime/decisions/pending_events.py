@@ -11,7 +11,7 @@ from penstock.runtime.decisions.correlation import NO_RUN, RETENTION
 from penstock.store.rows.change import PendingEvent, Seen
 
 
-def kept(emission: Emission, now: datetime) -> PendingEvent:
+def pending_event_of(emission: Emission, now: datetime) -> PendingEvent:
     """What a run fires into another."""
     event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
     return keep(emission.key, event, now)

@@ -41,9 +41,9 @@ from penstock.runtime.decisions.decision import (
     wider,
 )
 from penstock.runtime.decisions.fast.fast_path import FastPath
-from penstock.runtime.decisions.limits import refuse_full
-from penstock.runtime.decisions.outbox_messages import letters_of
-from penstock.runtime.decisions.pending_events import kept
+from penstock.runtime.decisions.limits import validate_room
+from penstock.runtime.decisions.outbox_messages import outbox_messages_of
+from penstock.runtime.decisions.pending_events import pending_event_of
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.decisions.wait_index import RESTS, new_rest
 from penstock.runtime.errors import Invalid, SlotFull
@@ -69,7 +69,7 @@ def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: Fa
     """Decide about all that happened to one run, in order."""
     if len(requests) == 1 and (decision := fast.decide(live, requests, now)) is not None:
         return decision
-    occurrences, parked = _occurrences(live, requests, now)
+    occurrences, parked = _run_inputs(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     if not parked:
         return Decision(live, requests, plan.answers, plan, now)
@@ -102,7 +102,7 @@ def write_down(decision: Decision, desks: SlotReservations, fast: FastPath) -> N
             raise
 
 
-def _occurrences(
+def _run_inputs(
     live: CachedRun, requests: Sequence[Request], now: datetime
 ) -> tuple[list[RunInput], dict[int, PendingEvent]]:
     """What happened, in order; an event that does not fit the workflow is parked for a person to look at."""
@@ -114,7 +114,7 @@ def _occurrences(
             try:
                 if request.check:
                     occurrence = checked_event(live.flow, occurrence)
-                    refuse_full(live.flow, live.snapshot, occurrence)
+                    validate_room(live.flow, live.snapshot, occurrence)
             except (Invalid, SlotFull) as error:
                 parked[number] = PendingEvent(
                     keys=(),
@@ -146,7 +146,7 @@ def _uses_up(decision: Decision) -> bool:
     return used_up or bool(_ended(decision))
 
 
-def _told(decision: Decision) -> Iterable[tuple[Request, Answer]]:
+def _answered(decision: Decision) -> Iterable[tuple[Request, Answer]]:
     return zip(decision.requests, decision.answers, strict=False)
 
 
@@ -216,7 +216,7 @@ def _rare(decision: Decision, change: Change) -> dict[str, Any]:
     rare = _rare_of_requests(decision)
     _add_rare_of_plan(rare, decision, change)
     if live.flow.definition.notify:
-        rare["letters"] = letters_of(live.flow.definition.notify, plan.history, plan.snapshot)
+        rare["letters"] = outbox_messages_of(live.flow.definition.notify, plan.history, plan.snapshot)
     if live.pack.fresh:  # the last: whatever is encoded above may find something large
         rare["payloads"] = live.pack.fresh
     return rare
@@ -226,7 +226,7 @@ def _rare_of_requests(decision: Decision) -> dict[str, Any]:
     """Those that say what its requests use up."""
     rare: dict[str, Any] = {}
     live = decision.live
-    for request, answer in _told(decision):
+    for request, answer in _answered(decision):
         if request.audit is not None and answer == "accepted":
             rare["audits"] = (*rare.get("audits", ()), request.audit)
         if request.rung is not None:
@@ -261,14 +261,14 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) 
         timers = [*plan.timers, *(times_of(lone, decision.now) if lone else ())]
         rare["timers"] = tuple([(timer.due, encode_message(timer.occurrence)) for timer in timers])
     if live.flow.asks:
-        said = [(request.occurrence, answer) for request, answer in _told(decision)]
+        said = [(request.occurrence, answer) for request, answer in _answered(decision)]
         rare["asked"], rare["decided"] = asked_by(plan.attempts), ended_in(live.flow, was, snapshot, said)
     if plan.acquires or plan.releases or plan.correlations:
         _add_keys(rare, plan)
     if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
         rare["rest"] = new_rest(live.flow, was, snapshot)
     if decision.parked or plan.emissions:
-        rare["kept"] = (*decision.parked, *(kept(each, decision.now) for each in plan.emissions))
+        rare["kept"] = (*decision.parked, *(pending_event_of(each, decision.now) for each in plan.emissions))
 
 
 def _add_keys(rare: dict[str, Any], plan: Plan) -> None:

@@ -15,10 +15,10 @@ Rest = tuple[tuple[str, str], ...]
 def rest_of(flow: Flow, snapshot: Snapshot) -> Rest:
     """Where the run rests, and the steps at which events were set aside; nothing where it moves, or ended well."""
     aside = () if snapshot.ended else sorted({("aside", each.step) for each in snapshot.aside})
-    return (*_resting(flow, snapshot), *aside)
+    return (*_waits_of(flow, snapshot), *aside)
 
 
-def _resting(flow: Flow, snapshot: Snapshot) -> Rest:
+def _waits_of(flow: Flow, snapshot: Snapshot) -> Rest:
     if snapshot.status == "waiting":
         events = waiting_for(flow, snapshot)
         takers = [slot.step for name in events for slot in flow.wiring.takers.get(name, ())]

@@ -24,7 +24,7 @@ from penstock.runtime.dispatch.duplicate_reports import verdict_of
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.runtime.dispatch.redaction import (
     Redaction,
-    redacted_beat,
+    redacted_heartbeat,
     redacted_line,
     redacted_report,
 )
@@ -58,7 +58,7 @@ RETURN_AGAIN = 0.5
 
 log = logging.getLogger("penstock.dispatch")
 
-Place = tuple[str, int, int, int]
+AttemptPlace = tuple[str, int, int, int]
 """Run, firing, index and number of an attempt."""
 
 Ends = tuple[datetime, datetime | None]
@@ -126,20 +126,20 @@ class Dispatch:
 
     def return_leases(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
         """What was reserved may be leased, although no worker has it: nobody knows whether its commit happened."""
-        reserved: dict[Place, str] = {
+        reserved: dict[AttemptPlace, str] = {
             (each.run.id, each.firing, WHOLE if each.index is None else each.index, each.attempt): desk.worker
             for each, desk in desks
         }
         self._tidying.begin(self._return_leases(reserved))
 
-    async def _return_leases(self, reserved: Mapping[Place, str]) -> None:
+    async def _return_leases(self, reserved: Mapping[AttemptPlace, str]) -> None:
         async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
             # Read once: after a release whose answer was lost, a worker may have the task by now.
             leases = await _when_available(lambda: self._leases_of(reserved))
             await _when_available(lambda: self.release(leases))
         self.look()
 
-    async def _leases_of(self, reserved: Mapping[Place, str]) -> list[Lease]:
+    async def _leases_of(self, reserved: Mapping[AttemptPlace, str]) -> list[Lease]:
         runs = dict.fromkeys(run for run, *_ in reserved)
         rows = [row for run in runs for row in await self._store.tasks(run)]
         return [row.lease for row in rows if row.worker and reserved.get(row.lease.place) == row.worker]
@@ -331,7 +331,7 @@ class Dispatch:
     async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         if any([beat.progress is not None for beat in beats]):
             redact = await self.redaction()
-            beats = [redacted_beat(beat, redact) for beat in beats]
+            beats = [redacted_heartbeat(beat, redact) for beat in beats]
         return await self._store.renew(beats)
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:

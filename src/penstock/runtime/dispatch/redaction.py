@@ -59,7 +59,7 @@ def redacted_outcome(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
     return replace(outcome, error=replace(error, message=redact(error.message), detail=redact(error.detail)))
 
 
-def redacted_beat(beat: Heartbeat, redact: Redact) -> Heartbeat:
+def redacted_heartbeat(beat: Heartbeat, redact: Redact) -> Heartbeat:
     if beat.progress is None:
         return beat
     return replace(beat, progress=_encode(redact(msgspec.json.decode(beat.progress))))

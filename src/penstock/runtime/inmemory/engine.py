@@ -162,7 +162,7 @@ class InMemoryEngine:
         hosted = self.hosted(run)
         event = checked_event(hosted.flow, event)
         self.inbox.remember(event, now)
-        return self._ask(run, _told_apart(hosted, event))
+        return self._ask(run, _with_scoped_id(hosted, event))
 
     def undelivered(self) -> tuple[Undelivered, ...]:
         """The events of the last seven days that no run has taken, each with the reason."""
@@ -330,7 +330,7 @@ class InMemoryEngine:
             event = checked_event(hosted.flow, event)
         except Invalid as error:
             return str(error)
-        self._queue.append((run, _told_apart(hosted, event)))
+        self._queue.append((run, _with_scoped_id(hosted, event)))
         return None
 
     def _changed(self, run: RunId, hosted: InMemoryRun) -> None:
@@ -347,7 +347,7 @@ def _keep_going(batch: list[RunInput]) -> None:
         batch.append(_CONTINUED)
 
 
-def _told_apart(hosted: InMemoryRun, event: Outside) -> Outside:
+def _with_scoped_id(hosted: InMemoryRun, event: Outside) -> Outside:
     """Found by key, an id is unique within its event: one that another event had in this run is no repeat."""
     if event.id is None:
         return event

@@ -33,7 +33,7 @@ def read_json(raw: bytes) -> Any:
         text = raw.decode()
     except UnicodeDecodeError:
         raise Unreadable("invalid_unicode", "the body is not text in UTF-8") from None
-    _refuse_depth(text)
+    _validate_depth(text)
     if "\\u" in text and _half_pair(text):
         raise Unreadable("invalid_unicode", "a text has half of a surrogate pair: write whole characters")
     if "\\u0000" in text and _NUL.search(text) is not None:
@@ -85,7 +85,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 
 
-def _refuse_depth(text: str) -> None:
+def _validate_depth(text: str) -> None:
     """Before parsing: the parser itself gives up at some thousand levels, and not in our words."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return

@@ -17,7 +17,7 @@ CALLER_NAME: ContextVar[str | None] = ContextVar("penstock_who", default=None)
 """The name of the person or program whose call this is, where one signed in: runs remember who started them."""
 
 
-def by_for(target: str, before: str | None = None, after: str | None = None) -> AuditRow | None:
+def audit_for(target: str, before: str | None = None, after: str | None = None) -> AuditRow | None:
     """The record of what is done to one thing; of its texts, as they were and will be, the hashes are kept."""
     by = AUDIT.get()
     return None if by is None else replace(by, target=target, before=_hash(before), after=_hash(after))

@@ -13,7 +13,7 @@ from penstock.flow.format.reading import read_definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Pauser
 from penstock.runtime.commands.ownership import Owners
-from penstock.runtime.commands.validation import can_be_kept, refuse_no_number
+from penstock.runtime.commands.validation import is_storable, validate_integers
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import WorkflowVersions
@@ -60,13 +60,13 @@ class FlowCache:
             raise Invalid(f"`version` must be a whole number, not {version!r}")
         flow = self._flows.get((workflow, version))
         if flow is None:
-            refuse_no_number(-math.inf, math.inf, version=version)
+            validate_integers(-math.inf, math.inf, version=version)
             async with self._compiling:  # a thousand first starts at once compile it once
                 flow = self._flows.get((workflow, version)) or await self._compiled(workflow, version)
         return flow
 
     async def _compiled(self, workflow: str, version: int) -> Flow:
-        there = 0 < version < LATEST and can_be_kept(workflow)
+        there = 0 < version < LATEST and is_storable(workflow)
         found = await self._shelf.version(workflow, version) if there else None
         if found is None:
             await self._raise_unknown(workflow, version)

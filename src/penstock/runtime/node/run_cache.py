@@ -9,7 +9,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
-from penstock.runtime.commands.validation import can_be_kept
+from penstock.runtime.commands.validation import is_storable
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
@@ -96,7 +96,7 @@ class RunCache:
         """
         found: dict[str, CachedRun | BaseException] = {}
         halves: list[tuple[StoredRun, Stored]] = []
-        runs = [run for run in runs if can_be_kept(run)]
+        runs = [run for run in runs if is_storable(run)]
         for row in await self._store.load(runs) if runs else ():
             if row is None:
                 continue

@@ -10,14 +10,14 @@ import msgspec
 from penstock.runtime.queries.history import FEW, ROOM
 
 Row = TypeVar("Row")
-Place = TypeVar("Place")
+Cursor = TypeVar("Cursor")
 
 
-async def portion(
-    read: Callable[[Place, int], Awaitable[Sequence[Row]]],
-    place: Callable[[Row], Place],
+async def bounded_page(
+    read: Callable[[Cursor, int], Awaitable[Sequence[Row]]],
+    place: Callable[[Row], Cursor],
     size: Callable[[Row], int],
-    after: Place,
+    after: Cursor,
     limit: int,
 ) -> tuple[list[Row], bool]:
     """The rows behind a place, at most `limit`, as many as there is room for; and whether there are more."""

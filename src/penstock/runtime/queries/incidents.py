@@ -31,7 +31,7 @@ class Incidents(InboundEvents, RunViews, Protocol):
     """Where trouble is on record."""
 
 
-class Place(Struct, frozen=True, array_like=True):
+class IncidentCursor(Struct, frozen=True, array_like=True):
     """Where the next page begins: among what, and behind which run, kept event, or number of sources."""
 
     kind: int
@@ -52,11 +52,11 @@ async def list_incidents(
     `since` is of the start of a run, or of the coming of an event. Of the filter count `since`, `workflow`,
     `workflows` and `limit`. Who may see only some workflows is not shown events that belong to none.
     """
-    place = Place(0) if cursor is None else read_cursor(cursor, Place)
+    place = IncidentCursor(0) if cursor is None else read_cursor(cursor, IncidentCursor)
     failing = failing or _none
     limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
-    following: Place | None = place
+    following: IncidentCursor | None = place
     left = ROOM
     while following is not None and len(items) < limit and left > 0:
         if following.kind == 0:
@@ -77,7 +77,7 @@ async def _none() -> Sequence[dict[str, Any]]:
 
 def _sources(
     failing: Sequence[dict[str, Any]], filter: Filter, first: int, limit: int
-) -> tuple[list[dict[str, Any]], Place]:
+) -> tuple[list[dict[str, Any]], IncidentCursor]:
     """The next few of the sources that the filter lets pass."""
     wanted = [
         each
@@ -87,12 +87,12 @@ def _sources(
         and (filter.since is None or datetime.fromisoformat(each["error_at"]) >= filter.since)
     ]
     found = [_of_source(each) for each in wanted[first : first + limit]]
-    return found, Place(0, kept=first + limit) if len(wanted) > first + limit else Place(1)
+    return found, IncidentCursor(0, kept=first + limit) if len(wanted) > first + limit else IncidentCursor(1)
 
 
 async def _some(
-    store: Incidents, memory: RunCache, filter: Filter, place: Place, limit: int, bound: bool
-) -> tuple[list[dict[str, Any]], Place | None]:
+    store: Incidents, memory: RunCache, filter: Filter, place: IncidentCursor, limit: int, bound: bool
+) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
     """The next few of one kind, and where to go on."""
     kind = KINDS[place.kind] if 0 <= place.kind < len(KINDS) else "undelivered"
     if kind == "undelivered":
@@ -108,16 +108,16 @@ async def _some(
     lives = await memory.fetch([row.id for row in rows[:limit]])
     items = [item for row in rows[:limit] for item in _of_run(kind, row, lives.get(row.id))]
     if len(rows) <= limit:
-        return items, Place(place.kind + 1)
-    return items, Place(place.kind, rows[limit - 1].started_at, rows[limit - 1].id)
+        return items, IncidentCursor(place.kind + 1)
+    return items, IncidentCursor(place.kind, rows[limit - 1].started_at, rows[limit - 1].id)
 
 
 async def _undelivered(
-    store: Incidents, since: datetime | None, place: Place, limit: int
-) -> tuple[list[dict[str, Any]], Place | None]:
+    store: Incidents, since: datetime | None, place: IncidentCursor, limit: int
+) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
     rows = await store.undelivered(place.kept, limit + 1)
     shown = [row for row in rows[:limit] if since is None or row.at >= since]
-    following = Place(place.kind, kept=rows[limit - 1].id) if len(rows) > limit else None
+    following = IncidentCursor(place.kind, kept=rows[limit - 1].id) if len(rows) > limit else None
     return [_of_event(row) for row in shown], following
 
 

@@ -37,7 +37,7 @@ OF_RUN = 20
 BAD_ENDS = frozenset(("failed", "timed_out"))
 
 
-async def take_pulse(
+async def overview_of(
     store: RunViews,
     since: datetime | None = None,
     until: datetime | None = None,

@@ -17,7 +17,7 @@ SECONDS = 0.25
 """How long may be thought: others wait meanwhile."""
 
 
-def outlook_of(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
+def reachability_of(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
     """`{verdict, text, starving}`: what can become of the run; `ended` where it has, or is being cleaned up."""
     if snapshot.ended:
         return {"verdict": "ended", "text": f"The run ends: {_word(snapshot.status)}.", "starving": {}}

@@ -9,7 +9,7 @@ from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from penstock.flow.model.run import Status
-from penstock.runtime.commands.validation import refuse_no_text
+from penstock.runtime.commands.validation import validate_texts
 from penstock.runtime.errors import BadCursor, Invalid
 from penstock.runtime.node.flow_cache import LATEST
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
@@ -20,7 +20,7 @@ from penstock.store.rows.rows import Filter, RunRow, Sort
 MAX_PAGE = 200
 
 
-class Place(Struct, frozen=True, array_like=True):
+class RunCursor(Struct, frozen=True, array_like=True):
     """Where a run stands in its list."""
 
     sort: Sort
@@ -37,7 +37,7 @@ def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
         filter = convert(said, Filter)
     except (TypeError, ValidationError) as error:
         raise Invalid(f"a list of runs cannot be asked for that: {error}") from None
-    _refuse_texts(filter)
+    _validate_texts(filter)
     for status in filter.statuses:
         if status not in get_args(Status):
             raise Invalid(f"'{status}' is no status of a run: say {', '.join(get_args(Status))}")
@@ -48,18 +48,18 @@ def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
     return filter
 
 
-def _refuse_texts(filter: Filter) -> None:
+def _validate_texts(filter: Filter) -> None:
     for name in ("workflow", "subject", "parent", "step", "waiting_for", "q"):
-        refuse_no_text(**{name: getattr(filter, name)})
+        validate_texts(**{name: getattr(filter, name)})
     for name in ("workflows", "label", "key", "statuses"):
         for text in getattr(filter, name) or ():
-            refuse_no_text(**{name: text})
+            validate_texts(**{name: text})
 
 
 async def list_runs(store: RunViews, filter: Filter, cursor: str | None = None) -> dict[str, Any]:
     """One page: `items`, and `next`, the cursor of the page after it. Raises BadCursor."""
     if cursor is not None:
-        place = read_cursor(cursor, Place)
+        place = read_cursor(cursor, RunCursor)
         if place.sort != filter.sort:
             raise BadCursor(cursor)
         filter = replace(filter, after=(place.at, place.run))
@@ -72,8 +72,8 @@ async def list_runs(store: RunViews, filter: Filter, cursor: str | None = None) 
     }
 
 
-def place_of(row: RunRow, filter: Filter) -> Place:
+def place_of(row: RunRow, filter: Filter) -> RunCursor:
     """The place of a run in a list."""
     at = row.ended_at if filter.sort == "ended" else row.started_at
     assert at is not None
-    return Place(filter.sort, at, row.id)
+    return RunCursor(filter.sort, at, row.id)

@@ -21,7 +21,7 @@ from penstock.runtime.decisions.children import TASK, child_id
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import WORKER_TIMEOUT, LockRow, QueueRow, TaskRow, Worker
 
-Place = tuple[int, int | None]
+ElementPlace = tuple[int, int | None]
 """A firing and an index in it, as rows have them."""
 
 
@@ -44,15 +44,15 @@ class Facts(Struct, frozen=True, kw_only=True, dict=True):
     ] = ()  # correlation keys that other live runs have: name, value, run
 
     @cached_property
-    def task_at(self) -> dict[Place, TaskRow]:
+    def task_at(self) -> dict[ElementPlace, TaskRow]:
         return {(each.lease.firing, each.lease.index): each for each in reversed(self.tasks)}
 
     @cached_property
-    def lock_at(self) -> dict[Place, LockRow]:
+    def lock_at(self) -> dict[ElementPlace, LockRow]:
         return {(each.firing, each.index): each for each in reversed(self.locks)}
 
     @cached_property
-    def ring_at(self) -> dict[Place, datetime]:
+    def ring_at(self) -> dict[ElementPlace, datetime]:
         """When each element is woken, the first time where there are several."""
         rings = [((what.firing, what.index), due) for due, what in self.timers if isinstance(what, Rang)]
         return dict(sorted(rings, key=lambda each: each[1], reverse=True))

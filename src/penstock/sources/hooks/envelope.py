@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
 from penstock.sources.hooks.cloudevents import CloudEvent, is_cloudevent, media_type, read_cloudevents
 from penstock.sources.hooks.signatures import Headers
-from penstock.sources.hooks.sns import Letter
+from penstock.sources.hooks.sns import SnsMessage
 from penstock.sources.hooks.verification import Hmac, Rule, Token, Verified
 
 _SECRET = frozenset(
@@ -55,10 +55,10 @@ def messages_of(call: Call, rule: Rule, verified: Verified) -> list[Message]:
     found = _messages(Call(covered, call.body, call.query), visible, verified.id)
     if is_cloudevent(covered):
         return found
-    return [replace(each, id=_told_id(each.body) or each.id) for each in found]
+    return [replace(each, id=_cloudevent_id(each.body) or each.id) for each in found]
 
 
-def _told_id(body: Any) -> str | None:
+def _cloudevent_id(body: Any) -> str | None:
     """The id of a CloudEvent that was sent as plain JSON: nobody signs the type, and one event is one, as either."""
     if not isinstance(body, dict) or body.get("specversion") != "1.0":
         return None
@@ -92,7 +92,7 @@ def _messages(call: Call, visible: dict[str, Any], id: str | None) -> list[Messa
     return [_message(body, {"id": id}, visible, id)]
 
 
-def message_of_letter(letter: Letter, call: Call, rule: Rule) -> Message:
+def message_of_sns(letter: SnsMessage, call: Call, rule: Rule) -> Message:
     """What SNS delivers: the body is the message itself, as JSON where it is a map or a list."""
     event = {
         "id": letter.id,

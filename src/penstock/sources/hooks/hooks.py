@@ -31,10 +31,10 @@ from penstock.sources.earlier_versions import Earlier, taken
 from penstock.sources.errors import CertificateAway, SourceStopped, UnknownHook, Unverified
 from penstock.sources.hooks.certificates import Certificates, Fetch, system_roots
 from penstock.sources.hooks.cloudevents import Handshake, handshake
-from penstock.sources.hooks.envelope import Call, Message, message_of_letter, messages_of
+from penstock.sources.hooks.envelope import Call, Message, message_of_sns, messages_of
 from penstock.sources.hooks.fetch import fetch
 from penstock.sources.hooks.hook_list import HookLine, list_hooks
-from penstock.sources.hooks.sns import Letter, confirmation_address, read_letter
+from penstock.sources.hooks.sns import SnsMessage, confirmation_address, read_sns_message
 from penstock.sources.hooks.verification import Rule, Secret, Sns, rule_of, verify
 from penstock.sources.message_mapping import event_asked, start_asked
 from penstock.store.rows.rows import WorkflowState
@@ -155,7 +155,7 @@ class Hooks:
     async def _messages(self, rule: Rule, call: Call) -> list[Message]:
         if isinstance(rule, Sns):
             letter = await self.letter_of(rule.topics, call)
-            return [] if letter is None else [message_of_letter(letter, call, rule)]
+            return [] if letter is None else [message_of_sns(letter, call, rule)]
         try:
             verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
         except Unverified as error:
@@ -173,7 +173,7 @@ class Hooks:
             )
         return [value for value in found if value]
 
-    async def letter_of(self, topics: Collection[str], call: Call) -> Letter | None:
+    async def letter_of(self, topics: Collection[str], call: Call) -> SnsMessage | None:
         """What SNS delivers for one of the topics; None: it was about the subscription itself, which is settled.
 
         Raises Unreadable, Untrusted, Unverified, Stale, CertificateAway.
@@ -184,15 +184,15 @@ class Hooks:
         await self._settle(letter)
         return None
 
-    async def _letter(self, topics: Collection[str], call: Call) -> Letter:
+    async def _letter(self, topics: Collection[str], call: Call) -> SnsMessage:
         now = self._now()
-        letter = read_letter(call.body, (*topics, *self._topics), now)
+        letter = read_sns_message(call.body, (*topics, *self._topics), now)
         if self._certificates is None:
             self._certificates = Certificates(self._fetch, system_roots())
         letter.check_signature(await self._certificates.key(letter.certificate, now))
         return letter
 
-    async def _settle(self, letter: Letter) -> None:
+    async def _settle(self, letter: SnsMessage) -> None:
         """A subscription of a listed topic is confirmed by a call that we make up; an end of one is only told."""
         if letter.kind == "UnsubscribeConfirmation":
             log.warning("SNS says that the subscription to %s has ended", letter.topic)

@@ -72,7 +72,7 @@ def _moment(stamp: str) -> datetime:
     return datetime.fromtimestamp(int(stamp), UTC)
 
 
-def refuse_stale(at: datetime, now: datetime, tolerance: timedelta = TOLERANCE) -> None:
+def validate_timestamp(at: datetime, now: datetime, tolerance: timedelta = TOLERANCE) -> None:
     """Raises Stale where the time is further from now than allowed, on either side."""
     if abs(now - at) > tolerance:
         raise Stale()

@@ -19,7 +19,7 @@ from msgspec import Raw, Struct
 
 from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.errors import Untrusted, Unverified
-from penstock.sources.hooks.signatures import refuse_stale
+from penstock.sources.hooks.signatures import validate_timestamp
 
 Kind = Literal["Notification", "SubscriptionConfirmation", "UnsubscribeConfirmation"]
 
@@ -44,7 +44,7 @@ _PLAIN["UnsubscribeConfirmation"] = _PLAIN["SubscriptionConfirmation"]
 _HASHES = {"1": SHA1, "2": SHA256}
 
 
-class Letter(Struct, frozen=True, kw_only=True):
+class SnsMessage(Struct, frozen=True, kw_only=True):
     """What SNS sent; nothing of it is to be believed before `check_signature`."""
 
     kind: Kind
@@ -67,7 +67,7 @@ class Letter(Struct, frozen=True, kw_only=True):
             raise Unverified("mismatch") from None
 
 
-def read_letter(body: bytes, topics: Collection[str], now: datetime) -> Letter:
+def read_sns_message(body: bytes, topics: Collection[str], now: datetime) -> SnsMessage:
     """A letter of one of the topics, with a certificate of Amazon's own host.
 
     Raises Unreadable, Untrusted, Unverified, Stale: all before anything is fetched for it.
@@ -83,8 +83,8 @@ def read_letter(body: bytes, topics: Collection[str], now: datetime) -> Letter:
     if letter["TopicArn"] not in topics or not _ARN.fullmatch(letter["TopicArn"]):
         raise Untrusted("topic", "the message is of a topic that this hook does not list under `topics`")
     at = _moment(letter["Timestamp"])
-    refuse_stale(at, now, AGE)
-    return Letter(
+    validate_timestamp(at, now, AGE)
+    return SnsMessage(
         kind=kind,  # type: ignore[arg-type]
         id=letter["MessageId"],
         topic=letter["TopicArn"],

@@ -16,10 +16,10 @@ from penstock.sources.hooks.signatures import (
     Encoding,
     Headers,
     digest_fits,
-    refuse_stale,
     said,
     standard,
     token_fits,
+    validate_timestamp,
 )
 
 
@@ -105,7 +105,7 @@ def verify(rule: Secret, secrets: Sequence[str], headers: Headers, body: bytes, 
     if not any(told):
         raise Unverified("mismatch" if False in told else "bad_secret")
     if verified.at is not None:
-        refuse_stale(verified.at, now)
+        validate_timestamp(verified.at, now)
     return verified
 
 

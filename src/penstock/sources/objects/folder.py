@@ -18,10 +18,10 @@ from typing import Any
 from penstock.flow.views.run_view import time_text
 from penstock.objects.context import Event, context_of, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
-from penstock.objects.folder import ASIDE, FolderStore, is_key
+from penstock.objects.folder import METADATA_FOLDER, FolderStore, is_key
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object
-from penstock.objects.stores import Tally
+from penstock.objects.stores import StoreCounts
 from penstock.sources.errors import SourceStopped
 from penstock.sources.objects.folder_seen import Seen, Telling, folder_digest
 from penstock.sources.objects.folder_watch import FolderWatch
@@ -47,10 +47,10 @@ UNKNOWN = 1.0
 """How many seconds ago a source was started of which nobody knows when."""
 
 
-class FolderFeeder:
+class FolderReader:
     """Feeds one workflow from one folder."""
 
-    def __init__(self, store: FolderStore, matching: Matching, tally: Tally) -> None:
+    def __init__(self, store: FolderStore, matching: Matching, tally: StoreCounts) -> None:
         self._store, self._matching, self._tally = store, matching, tally
         self._pending: dict[str, tuple[str, float]] = {}  # key -> its state, and since when it is so
         self._went: set[str] = set()  # those that were gone for sure: also where they are back
@@ -149,7 +149,7 @@ class FolderFeeder:
     async def _look(self, seen: Seen, paths: Collection[str], went: Collection[str]) -> None:
         for path in sorted(paths):
             key = os.path.relpath(path, self._store.path)
-            if key == "." or key.split("/")[0] == ASIDE:
+            if key == "." or key.split("/")[0] == METADATA_FOLDER:
                 continue
             if os.path.isdir(path) and not os.path.islink(path):
                 async for page in self._store.pages(f"{key}/"):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any
 
-from penstock.objects.folder import ASIDE, is_text
+from penstock.objects.folder import METADATA_FOLDER, is_text
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -100,7 +100,7 @@ class FolderWatch:
 def real_folders(path: str, root: str | None = None) -> set[str]:
     """A folder and all below it that we can read, without links, and without what lies beside objects."""
     found: set[str] = set()
-    aside = os.path.join(root or path, ASIDE)
+    aside = os.path.join(root or path, METADATA_FOLDER)
     left = [] if os.path.islink(path) else [path]
     while left:
         folder = left.pop()

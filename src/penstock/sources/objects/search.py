@@ -20,12 +20,12 @@ from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import FolderStore
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object, ObjectStore
-from penstock.objects.stores import Stores, Tally
+from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.objects.starts import counted, wanted
 from penstock.sources.schedules.rules import LATE, due_tick, rules_of
 from penstock.sources.schedules.ticks import tick_text
-from penstock.sources.triggers.lease import feed_name, read_record
+from penstock.sources.triggers.lease import read_record, trigger_name
 from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens
 
@@ -50,7 +50,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     done: dict[str, Any] | None = None  # the search before
 
 
-def feeder_of(want: TriggerTarget, means: Means) -> SourceReader:
+def reader_of(want: TriggerTarget, means: Means) -> SourceReader:
     """The feeder of a source of kind `search`. Raises UnknownStore."""
     assert want.source is not None, "only sources are of kind `search`"
     matching = Matching(want.source.options)
@@ -160,7 +160,7 @@ class Searcher:
             return error
 
     @property
-    def _tally(self) -> Tally:
+    def _tally(self) -> StoreCounts:
         return self._stores.tallies[self._matching.store]
 
 
@@ -197,7 +197,7 @@ async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[s
         source = (await flows.get(state.name, state.latest)).definition.source
         if source is None or source.kind != KIND:
             continue
-        rows = await tokens.tokens(feed_name(state.name), "", 1)
+        rows = await tokens.tokens(trigger_name(state.name), "", 1)
         record = read_record(rows[0]) if rows else None
         progress = None if record is None else read_progress(record.state)
         found.setdefault(source.options["store"], []).append(

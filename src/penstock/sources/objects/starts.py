@@ -14,11 +14,11 @@ from penstock.flow.errors import PenstockError
 from penstock.objects.context import Event, context_of, is_own, scope_of, subject_of
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Object
-from penstock.objects.stores import Stores, Tally
+from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid, NotFound
 from penstock.runtime.node.flow_cache import FlowCache
-from penstock.sources.dead_letters import RefusedStart, set_notice_aside, set_start_aside
+from penstock.sources.dead_letters import RefusedStart, add_dead_notice, add_dead_start
 from penstock.sources.errors import SourceStopped
 from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.errors import StoreError
@@ -77,9 +77,7 @@ class ObjectStarts:
 
     async def set_aside(self, store: str, record: Any, error: PenstockError) -> str:
         """Keep what a store told and nobody can read; in which words. Raises StoreError."""
-        return await set_notice_aside(
-            self._intake.store, store, record, error, await self._intake.store.now()
-        )
+        return await add_dead_notice(self._intake.store, store, record, error, await self._intake.store.now())
 
     async def start(
         self, source: ObjectSource, found: Object, event: Event, transport: Mapping[str, Any], key: str
@@ -112,7 +110,7 @@ class ObjectStarts:
             input=context,
             tags=found.tags,
         )
-        await set_start_aside(self._intake.store, start, error, await self._intake.store.now())
+        await add_dead_start(self._intake.store, start, error, await self._intake.store.now())
         return "refused"
 
     async def _once(self, workflow: str, found: Object, context: Mapping[str, Any], key: str) -> bool:
@@ -130,7 +128,7 @@ class ObjectStarts:
 
 
 def wanted(
-    matching: Matching, found: Object, context: Mapping[str, Any], tally: Tally, workflow: str
+    matching: Matching, found: Object, context: Mapping[str, Any], tally: StoreCounts, workflow: str
 ) -> bool:
     """Whether a source is about an object. One that has not what `where` reads is not meant, and that is told."""
     if not matching.named(found.key):
@@ -142,13 +140,15 @@ def wanted(
         return False
 
 
-def refused(tally: Tally, workflow: str, what: str, error: PenstockError) -> None:
+def refused(tally: StoreCounts, workflow: str, what: str, error: PenstockError) -> None:
     """Tell people of a run that cannot be made: to try again would not help, and must not hold the others."""
     tally.error = f"no run of '{workflow}' was started for {what[:200]}: {error}"
     log.warning("%s", tally.error)
 
 
-async def counted(tally: Tally, feed: Trigger, start: Start, done: object, keep: bool = True) -> Outcome:
+async def counted(
+    tally: StoreCounts, feed: Trigger, start: Start, done: object, keep: bool = True
+) -> Outcome:
     """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
 
     Raises what another try may mend: StoreError, and what nobody expects.
@@ -158,7 +158,7 @@ async def counted(tally: Tally, feed: Trigger, start: Start, done: object, keep:
     elif isinstance(done, PenstockError) and not isinstance(done, StoreError):
         refused(tally, feed.workflow, start.subject or "", done)
         if keep:
-            await _set_aside(feed, start, done)
+            await _add_dead_letter(feed, start, done)
         outcome = "refused"
     else:
         assert isinstance(done, Exception), "a start is done, or says why not"
@@ -167,7 +167,7 @@ async def counted(tally: Tally, feed: Trigger, start: Start, done: object, keep:
     return outcome
 
 
-async def _set_aside(feed: Trigger, start: Start, error: PenstockError) -> None:
+async def _add_dead_letter(feed: Trigger, start: Start, error: PenstockError) -> None:
     aside = RefusedStart(
         workflow=feed.workflow,
         start_key=f"{feed.want.kind}:{start.key}",
@@ -175,4 +175,4 @@ async def _set_aside(feed: Trigger, start: Start, error: PenstockError) -> None:
         input=start.input,
         tags=dict(start.tags or {}),
     )
-    await set_start_aside(feed.node.store, aside, error, feed.now())
+    await add_dead_start(feed.node.store, aside, error, feed.now())

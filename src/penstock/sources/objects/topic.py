@@ -15,7 +15,7 @@ from penstock.objects.matching import Matching
 from penstock.objects.s3_notifications import Notice, Odd, read_notices
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
-from penstock.sources.dead_letters import set_message_aside
+from penstock.sources.dead_letters import add_dead_message
 from penstock.sources.errors import SourceStopped
 from penstock.sources.hooks.cloudevents import is_cloudevent, read_cloudevents
 from penstock.sources.objects.notifications import Noticing, notices_of_events
@@ -28,7 +28,7 @@ from penstock.topics.opening import Buses
 log = logging.getLogger("penstock.objects")
 
 
-class ObjectTopicFeeder:
+class ObjectTopicReader:
     """Feeds one workflow with what a topic tells of one store. What cannot be read is set aside."""
 
     def __init__(self, address: Address, matching: Matching, stores: Stores, buses: Buses) -> None:
@@ -95,7 +95,7 @@ class ObjectTopicFeeder:
     async def _set_aside(self, feed: Trigger, message: Message, error: PenstockError) -> None:
         tally = self._stores.tallies[self._address.name]
         tally.note("refused")
-        tally.error = await set_message_aside(
+        tally.error = await add_dead_message(
             feed.node.store,
             message,
             error,

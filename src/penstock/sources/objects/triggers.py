@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from penstock.objects.folder import FolderStore
 from penstock.objects.matching import Matching
-from penstock.sources.objects.folder import FolderFeeder
-from penstock.sources.objects.topic import ObjectTopicFeeder
+from penstock.sources.objects.folder import FolderReader
+from penstock.sources.objects.topic import ObjectTopicReader
 from penstock.sources.triggers.trigger import Means, SourceReader, TriggerTarget
 from penstock.topics.opening import Buses
 
 
-def feeder_of(want: TriggerTarget, means: Means) -> SourceReader | None:
+def reader_of(want: TriggerTarget, means: Means) -> SourceReader | None:
     """The feeder of a source; None where its store tells a hook. Raises UnknownStore."""
     assert want.source is not None, "only sources are of kind `object`"
     matching, stores = Matching(want.source.options), means.stores
     address = stores.address(matching.store)
     if address.kind == "dir":
-        return FolderFeeder(FolderStore(address.name, address.path), matching, stores.tallies[address.name])
+        return FolderReader(FolderStore(address.name, address.path), matching, stores.tallies[address.name])
     if "bus" in address.options:
-        return ObjectTopicFeeder(address, matching, stores, Buses(means.buses))
+        return ObjectTopicReader(address, matching, stores, Buses(means.buses))
     return None

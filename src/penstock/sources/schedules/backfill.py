@@ -105,7 +105,7 @@ async def call_off(store: Tokens, workflow: str, audit: AuditRow | None = None) 
     return False
 
 
-def feeder_of(want: TriggerTarget, means: Means) -> Filling:
+def reader_of(want: TriggerTarget, means: Means) -> Filling:
     return Filling(rules_of(want.flow.definition))
 
 

@@ -21,7 +21,7 @@ from penstock.runtime.node.node import Node
 from penstock.sources.schedules.backfill import Backfill, Job, jobs_of, read_backfill
 from penstock.sources.schedules.rules import rules_of
 from penstock.sources.schedules.ticks import Progress, read_progress
-from penstock.sources.triggers.lease import Record, feed_name
+from penstock.sources.triggers.lease import Record, trigger_name
 from penstock.sources.triggers.trigger_list import all_records
 from penstock.store.rows.rows import WorkflowState
 
@@ -59,9 +59,9 @@ async def list_schedules(node: Node) -> list[dict[str, Any]]:
         flow = await node.flows.get(state.name, state.latest)
         source = flow.definition.source
         if source is not None and source.kind in CLOCKS:
-            backfill = records.get(feed_name(state.name, kind="backfill"))
+            backfill = records.get(trigger_name(state.name, kind="backfill"))
             shown = _backfill_view(backfill, jobs.get(state.name))
-            record = records.get(feed_name(state.name))
+            record = records.get(trigger_name(state.name))
             found.append(schedule_view(flow, state, record, node.clock.now()) | {"backfill": shown})
     return found
 

@@ -36,7 +36,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     skipped: int = 0
 
 
-def feeder_of(want: TriggerTarget, means: Means) -> Clock:
+def reader_of(want: TriggerTarget, means: Means) -> Clock:
     return Clock(rules_of(want.flow.definition))
 
 

@@ -58,13 +58,13 @@ class Record(Struct, frozen=True, kw_only=True):
     )
 
 
-def feed_name(workflow: str, event: str | None = None, kind: str = "source") -> str:
+def trigger_name(workflow: str, event: str | None = None, kind: str = "source") -> str:
     """The token of a workflow's source, or of an outside event of it. No such name begins another one."""
     what = kind if event is None else f"external/{event.replace('%', '%25').replace('/', '%2F')}"
     return f"{FEEDS}{workflow}/{what}/"
 
 
-def fed_by(name: str) -> tuple[str, str, str | None]:
+def trigger_of(name: str) -> tuple[str, str, str | None]:
     """Whose feed a token is: the workflow, what of it is fed, and of `external` the event."""
     workflow, what, *rest = name.removeprefix(FEEDS)[:-1].split("/")
     return workflow, what, rest[0].replace("%2F", "/").replace("%25", "%") if rest else None

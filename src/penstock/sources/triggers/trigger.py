@@ -21,7 +21,7 @@ from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, feed_name
+from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, trigger_name
 from penstock.store.rows.rows import Filter, RunRow
 
 MAX_SLEEP = timedelta(hours=1)
@@ -61,8 +61,8 @@ class TriggerTarget(Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         if self.by_hand:
-            return feed_name(self.flow.name, kind=self.kind)
-        return feed_name(self.flow.name, None if self.external is None else self.external.name)
+            return trigger_name(self.flow.name, kind=self.kind)
+        return trigger_name(self.flow.name, None if self.external is None else self.external.name)
 
 
 class Start(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.node import Node
-from penstock.sources.triggers.lease import FEEDS, Record, fed_by, read_record
+from penstock.sources.triggers.lease import FEEDS, Record, read_record, trigger_of
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenRow, WorkflowState
 
@@ -26,11 +26,11 @@ async def list_feeds(node: Node) -> list[dict[str, Any]]:
     """Everything that was ever fed, by workflow: its source, the topics of its outside events, its backfill."""
     states = {state.name: state for state in await node.flows.states()}
     found = []
-    for row in await feed_rows(node.store):
-        record, (workflow, what, event) = read_record(row), fed_by(row.name)
+    for row in await trigger_rows(node.store):
+        record, (workflow, what, event) = read_record(row), trigger_of(row.name)
         state = states.get(workflow)
         if record is not None and state is not None:
-            found.append(_feed_view(state, what, event, record, row))
+            found.append(_trigger_view(state, what, event, record, row))
     return found
 
 
@@ -41,11 +41,11 @@ async def list_failing(node: Node) -> list[dict[str, Any]]:
 
 async def all_records(store: Tokens) -> dict[str, Record]:
     """What is kept of all feeds, by the names of their tokens."""
-    read = ((row.name, read_record(row)) for row in await feed_rows(store))
+    read = ((row.name, read_record(row)) for row in await trigger_rows(store))
     return {name: record for name, record in read if record is not None}
 
 
-def _feed_view(
+def _trigger_view(
     state: WorkflowState, what: str, event: str | None, record: Record, row: TokenRow
 ) -> dict[str, Any]:
     wrong = record.error is not None and (state.started or what != "source")  # else nobody tries
@@ -64,7 +64,7 @@ def _feed_view(
     }
 
 
-async def feed_rows(store: Tokens) -> list[TokenRow]:
+async def trigger_rows(store: Tokens) -> list[TokenRow]:
     """The tokens of all feeds, by name."""
     found: list[TokenRow] = []
     while rows := await store.tokens(FEEDS, found[-1].name if found else "", PAGE):

@@ -19,7 +19,7 @@ from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.node import Node
 from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, fed_by
+from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, trigger_of
 from penstock.sources.triggers.trigger import (
     BACKFILLS,
     Factory,
@@ -29,7 +29,7 @@ from penstock.sources.triggers.trigger import (
     Trigger,
     TriggerTarget,
 )
-from penstock.sources.triggers.trigger_list import feed_rows
+from penstock.sources.triggers.trigger_list import trigger_rows
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import WorkflowState
 
@@ -73,7 +73,7 @@ MIN_DELAY, MAX_DELAY = 1.0, 60.0
 log = logging.getLogger("penstock.feeding")
 
 
-class _Fed:
+class _HeldTrigger:
     """A feeder at work."""
 
     def __init__(self, feed: Trigger, feeder: SourceReader) -> None:
@@ -125,8 +125,8 @@ class Triggers:
         self._started: Counter[str] = Counter()
         self._factories = dict(TRIGGER_FACTORIES if feeders is None else feeders)
         self._lease = lease
-        self._wanting = Wanting(node, self._factories)
-        self._fed: dict[str, _Fed] = {}
+        self._wanting = TriggerTargets(node, self._factories)
+        self._fed: dict[str, _HeldTrigger] = {}
         self._marked: set[str] = set()  # stopped, and noted in the store
         self._unfed: set[str] = set()  # fed by others, and noted in the store
         self._wake = asyncio.Event()
@@ -222,7 +222,7 @@ class Triggers:
         """Those that no other node holds, looked at together: there may be a thousand, and every node asks."""
         if not wants:
             return []
-        owners = {row.name: row.owner for row in await feed_rows(self.node.store)}
+        owners = {row.name: row.owner for row in await trigger_rows(self.node.store)}
         gone: dict[str | None, bool] = {None: True, self.presence.owner: True}
         for owner in {owners.get(want.name) for want in wants} - gone.keys():
             gone[owner] = await self.presence.bury(owner or "")
@@ -242,11 +242,11 @@ class Triggers:
         holding = await TriggerLease.take(self.node.store, self.presence, want.name, want.kind)
         if holding is None:
             return
-        fed = _Fed(Trigger(want, self.node, holding, self.presence, self.means), feeder)
+        fed = _HeldTrigger(Trigger(want, self.node, holding, self.presence, self.means), feeder)
         self._fed[want.name] = fed
         fed.task = asyncio.create_task(self._keep(fed, holding), name=f"feeder {want.name}")
 
-    async def _keep(self, fed: _Fed, holding: TriggerLease) -> None:
+    async def _keep(self, fed: _HeldTrigger, holding: TriggerLease) -> None:
         """Run one feeder until it is stopped, whatever it raises; then give the feed back."""
         try:
             while not fed.feed.stopping.is_set():
@@ -266,7 +266,7 @@ class Triggers:
             self._fed.pop(fed.feed.want.name, None)
             self._wake.set()
 
-    async def _try(self, fed: _Fed) -> None:
+    async def _try(self, fed: _HeldTrigger) -> None:
         feed = fed.feed
         try:
             await fed.feeder.run(feed)
@@ -294,7 +294,7 @@ class Triggers:
         await feed.stopping.wait()  # there is no more
 
 
-class Wanting:
+class TriggerTargets:
     """What is to be fed, by the newest version: a source while its workflow is started, outside events always.
 
     Of earlier versions: outside events that the newest does not take, while runs that may wait for them are under way.
@@ -335,8 +335,8 @@ class Wanting:
         """What was fed once, is not among those, and still may be waited for."""
         states = {state.name: state for state in await self._node.flows.states()}
         wants = []
-        for row in await feed_rows(self._node.store):
-            workflow, _, event = fed_by(row.name)
+        for row in await trigger_rows(self._node.store):
+            workflow, _, event = trigger_of(row.name)
             if row.name in found or event is None or workflow not in states:
                 continue
             if (taking := await self._earlier.taking(states[workflow], event)) is not None:

@@ -19,7 +19,7 @@ import msgspec
 
 from penstock.store.errors import StoreDamaged, StoreError, StoreUnavailable, disk_error
 from penstock.store.postgres.database import Database, Work
-from penstock.store.sql.backup_files import refuse_backup_at, sync_folder, taken
+from penstock.store.sql.backup_files import sync_folder, taken, validate_backup_path
 
 TABLES = (
     *(
@@ -61,7 +61,7 @@ class Title(msgspec.Struct, frozen=True):
 
 async def write_backup(database: Database, to: str) -> None:
     """Copy everything into a new file, while everything goes on. The file is there whole, or not at all."""
-    refuse_backup_at(to)
+    validate_backup_path(to)
     part = f"{to}.part"
     Path(part).unlink(missing_ok=True)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from penstock.store.errors import BadAddress
 
 
-def refuse_backup_at(path: str) -> None:
+def validate_backup_path(path: str) -> None:
     """Raises BadAddress where a file cannot be made, or something is there."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):

@@ -215,12 +215,12 @@ def _waiting(w: Writing) -> str:
     return w.via("rest", w.waits("via"), "waiting_for")
 
 
-def _aside(w: Writing) -> str:
+def _undelivered(w: Writing) -> str:
     asides = "SELECT DISTINCT run FROM rest WHERE kind = 'aside'"
     return w.line(f"({asides}) AS via CROSS JOIN run", ["run.id = via.run"], "aside")
 
 
-def _resting_step(w: Writing) -> str:
+def _waiting_step(w: Writing) -> str:
     return w.via("rest", ["via.kind = 'step'", f"via.name = {w.bind(w.filter.step)}"], "step")
 
 
@@ -261,8 +261,8 @@ _DRIVEN: dict[str, list[Line]] = {
     "key": [_key],
     "subject": [_subject],
     "parent": [_parent],
-    "step": [_resting_step, _step_in_line, _step_at_work],
+    "step": [_waiting_step, _step_in_line, _step_at_work],
     "waiting_for": [_waiting],
     "label": [_label],
-    "aside": [_aside],
+    "aside": [_undelivered],
 }

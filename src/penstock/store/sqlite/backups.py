@@ -12,7 +12,7 @@ from penstock.store.errors import StoreError
 from penstock.store.sql.backup_files import sync_folder
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file, remove_copy
+from penstock.store.sqlite.files import FileLock, make_private, remove_copy, validate_path
 from penstock.store.sqlite.times import micros
 
 GZIP = b"\x1f\x8b"
@@ -61,7 +61,7 @@ def restore(path: str, source: str) -> str | None:
 def _look_at_places(path: str, source: str) -> None:
     if not os.path.isfile(source):
         raise StoreError(f"there is no backup '{source}': look at its name")
-    refuse_no_file(path)
+    validate_path(path)
     if os.path.exists(path) and os.path.samefile(path, source):
         raise StoreError(f"'{source}' is the database itself: name a backup of it")
 

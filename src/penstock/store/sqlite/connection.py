@@ -13,7 +13,7 @@ from penstock.store.errors import NotLocal, StoreDamaged
 from penstock.store.sql.backup_files import sync_folder
 from penstock.store.sql.migrations import Migration, missing, read_migrations
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private, refuse_no_file
+from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private, validate_path
 from penstock.store.sqlite.session import SQL
 from penstock.store.sqlite.transaction_runner import BUSY_TIMEOUT, let_go
 
@@ -59,7 +59,7 @@ class Opened(Struct):
 
 def open_file(path: str, options: Options) -> Opened:
     """The only writing connection of the only process. Raises what StoreError lists; nothing stays open then."""
-    refuse_no_file(path)
+    validate_path(path)
     kind = options.kind_of_disk(os.path.dirname(os.path.abspath(path)))
     if is_network(kind) and not options.network:
         raise NotLocal(path, kind)

@@ -58,7 +58,7 @@ def remove_copy(path: str) -> None:
         Path(each).unlink(missing_ok=True)
 
 
-def refuse_no_file(path: str) -> None:
+def validate_path(path: str) -> None:
     """Raises BadAddress where something else than a file has that name, or nothing can be there."""
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         raise BadAddress(path, "is in a folder that does not exist")

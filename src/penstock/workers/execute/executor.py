@@ -11,9 +11,9 @@ from contextvars import copy_context
 from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.processes import KILL_AFTER, ProcessHand
+from penstock.workers.execute.processes import KILL_AFTER, TaskProcess
 from penstock.workers.execute.task_call import call_async, failure
-from penstock.workers.execute.thread_pool import Ended, ThreadHand, ThreadPool
+from penstock.workers.execute.thread_pool import Ended, TaskThread, ThreadPool
 from penstock.workers.worker.work import TaskRunner, Work
 
 
@@ -36,7 +36,7 @@ class TaskExecutor:
         self._processes = processes > 0
 
         def hire() -> TaskRunner:
-            return ProcessHand(sources, write, limit) if self._processes else ThreadHand(limit)
+            return TaskProcess(sources, write, limit) if self._processes else TaskThread(limit)
 
         most = processes or threads
         self._hands = ThreadPool(self._loop, most, hire, self._take, replace=not self._processes)

@@ -27,7 +27,7 @@ KILL_AFTER = 2.0
 """Seconds that a task has to end by itself, once it was told that it is no longer wanted."""
 
 
-class ProcessHand:
+class TaskProcess:
     """Runs tasks in one child process, which is started when it is needed and replaced when it died."""
 
     def __init__(self, sources: Sequence[str], write: LogSink, limit: int = PAYLOAD_LIMIT) -> None:

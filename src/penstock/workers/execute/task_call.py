@@ -14,7 +14,7 @@ from penstock.flow.decisions.finish import unknown_port
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Parked
-from penstock.flow.values.payload import NotJson, TooLarge, copied, kept_text, pure
+from penstock.flow.values.payload import NotJson, TooLarge, copied, pure, storable_text
 from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task
@@ -113,7 +113,7 @@ def read_answer(answer: Any, limit: int | None = None, attempt: Attempt | None =
 
 def _done(out: Out | Done, limit: int | None) -> Done:
     return Done(
-        port=kept_text(out.port),
+        port=storable_text(out.port),
         output=pure(out.output, limit),
         tags=_map(out.tags, "tags", limit),
         set=_map(out.set, "set", limit),
@@ -144,8 +144,8 @@ def failure(error: BaseException) -> Failed:
     """An exception as the failure of an attempt."""
     kind = "fatal" if isinstance(error, Fatal) else "error"
     lines = traceback.format_exception(error)[-6:]
-    detail = {"type": type(error).__name__, "traceback": kept_text("".join(lines))}
-    return Failed(error=Failure(kind, kept_text(_message(error)[:2000]), detail), retry=kind != "fatal")
+    detail = {"type": type(error).__name__, "traceback": storable_text("".join(lines))}
+    return Failed(error=Failure(kind, storable_text(_message(error)[:2000]), detail), retry=kind != "fatal")
 
 
 def _message(error: BaseException) -> str:

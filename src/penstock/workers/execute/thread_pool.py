@@ -30,7 +30,7 @@ BREATH = 0.1
 Ended = Callable[[Work, Outcome], None]
 
 
-class ThreadHand:
+class TaskThread:
     """Calls plain functions in its thread."""
 
     resting = False

@@ -130,7 +130,7 @@ class _Long(Exception):
     """It goes on and on."""
 
 
-def _refuse_long(host: InMemoryEngine) -> None:
+def _validate_history(host: InMemoryEngine) -> None:
     for each in host.runs.values():
         if each.snapshot.seq > MAX_HISTORY and each.moving:
             raise _Long
@@ -148,7 +148,7 @@ class _InPlace(InlineExecutor):
         if time.monotonic() >= self._until:
             raise _Late
         if self.host is not None:
-            _refuse_long(self.host)
+            _validate_history(self.host)
         return redacted_outcome(super().outcome(attempt), self._redact)
 
 
@@ -165,7 +165,7 @@ def _in_place(tasks: Mapping[str, Task], start: _Start, until: float, redact: Re
         executor.close()
         executor.host = host.does = None  # else each call would be left to the garbage collector
     if host.hosted(run).moving:
-        _refuse_long(host)
+        _validate_history(host)
         raise _Late
     return snapshot
 
@@ -198,7 +198,7 @@ async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float, redac
                 raise _Late
             with suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), min(left, LOOK))
-            _refuse_long(host)
+            _validate_history(host)
         return hosted.snapshot
     finally:
         executor.close()

@@ -46,7 +46,7 @@ def _tasks_in(source: str) -> Mapping[str, Task]:
     """What the module holds, and what its import defined elsewhere."""
     with tasks_made() as made:
         module = _import_file(Path(source)) if _is_file(source) else _import_module(source)
-    _refuse_twice(made)
+    _reject_duplicates(made)
     found = {**{task.name: task for task in made}, **tasks_of(module)}
     if not found:
         raise TasksUnreadable(f"{source} defines no task: mark its functions with @task")
@@ -64,7 +64,7 @@ def _resolved(place: tuple[str, int] | None) -> tuple[Path, int] | None:
     return None if place is None else (Path(place[0]).resolve(), place[1])
 
 
-def _refuse_twice(made: Iterable[Task]) -> None:
+def _reject_duplicates(made: Iterable[Task]) -> None:
     """One file must not define a task twice: the first would silently be gone."""
     first: dict[tuple[str, str], int] = {}
     for task in made:

@@ -26,7 +26,7 @@ from penstock.flow.model.run_input import Begun, Done, Reported, RunInput
 from penstock.flow.model.tags import TagChange, Tags
 from penstock.flow.model.tags import change as changed
 from penstock.flow.values.merge_patch import merge_patch
-from penstock.flow.values.payload import TooLarge, refuse_large_data
+from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.kernel.marking import Taken, Token
 from penstock.kernel.net import OK, START
 from penstock.kernel.wiring import WiredSlot
@@ -37,7 +37,7 @@ from penstock.store.rows.change import Change, EndedTask, NewTask
 
 ACCEPTED: Answer = "accepted"
 
-Place = tuple[()] | tuple[int] | tuple[int, int, int, str]
+FastKey = tuple[()] | tuple[int] | tuple[int, int, int, str]
 """Where a run is and what happens there. It names objects by their ids: those of one batch live as long as it."""
 
 
@@ -50,7 +50,7 @@ class FastPath:
     __slots__ = ("_firsts", "_states", "_tasks")
 
     def __init__(self) -> None:
-        self._firsts: dict[Place, Decision] = {}
+        self._firsts: dict[FastKey, Decision] = {}
         self._states: dict[tuple[int, bytes], bytes] = {}
         self._tasks: dict[tuple[int, str, int, str | None], NewTask] = {}
 
@@ -99,7 +99,7 @@ class FastPath:
         return task
 
 
-def _place_of(live: CachedRun, request: Request) -> Place | None:
+def _place_of(live: CachedRun, request: Request) -> FastKey | None:
     """Where a run is to which something happens that has nothing of its own: () where only that run is known to be.
 
     None: something comes with it that only this run has, or its change tells somebody else.
@@ -208,7 +208,7 @@ def _set(line: _Line, patch: dict[str, Any], element: Element, now: datetime) ->
     """The run's data is changed; False: there would be too much of it."""
     data = merge_patch(line.data, patch)
     try:
-        refuse_large_data(data)
+        validate_data_size(data)
     except TooLarge:
         return False
     line.data = data

@@ -10,7 +10,7 @@ from penstock.store.errors import BadText
 from penstock.store.rows.change import Change, NewRun, PendingEvent
 
 
-def refuse_bad_texts(changes: Sequence[Change]) -> None:
+def reject_bad_texts(changes: Sequence[Change]) -> None:
     """Raise BadText, which names the runs, where a change has a text with a NUL or half a surrogate pair."""
     # A plain change of a run that is there has no text from outside.
     some = [change for change in changes if not change.plain or change.new is not None]
@@ -38,7 +38,7 @@ def _texts(change: Change) -> Iterator[str]:
         yield seen.scope
         yield seen.id
     for kept in change.kept:
-        yield from _of_kept(kept)
+        yield from _of_pending_event(kept)
     for audit in change.audits:
         yield from (audit.actor, audit.ip or "", audit.action, audit.target, audit.reason or "")
     yield from (lock.key for lock in change.locks)
@@ -56,7 +56,7 @@ def _of_new(new: NewRun) -> Iterator[str]:
             yield value
 
 
-def _of_kept(kept: PendingEvent) -> Iterator[str]:
+def _of_pending_event(kept: PendingEvent) -> Iterator[str]:
     yield kept.event
     for name, value in kept.keys:
         yield name

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from penstock.store.errors import OutcomeUnknown, StoreUnavailable
-from penstock.store.postgres.commit.bad_texts import refuse_bad_texts
+from penstock.store.postgres.commit.bad_texts import reject_bad_texts
 from penstock.store.postgres.commit.column_arrays import columns, texts
 from penstock.store.postgres.commit.conflicts import look_up, misjudged_of
 from penstock.store.postgres.commit.lock_grants import insert_messages, settle_keys
@@ -41,7 +41,7 @@ class BatchConflict(Exception):
 
 async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     """Apply each change that fits; see `Store.commit`. Raises BadText before anything is sent."""
-    refuse_bad_texts(changes)
+    reject_bad_texts(changes)
     look = has_twins(changes)
     if changes and not look and all(change.new is not None and change.plain for change in changes):
         begun = await begin(database, changes)

@@ -11,7 +11,7 @@ import apsw
 
 from penstock.store.errors import disk_error
 from penstock.store.rows.rows import Retained
-from penstock.store.sql.backup_files import refuse_backup_at, sync_folder, taken
+from penstock.store.sql.backup_files import sync_folder, taken, validate_backup_path
 from penstock.store.sqlite.commit.lock_grants import drop_pending
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.files import make_private, remove_copy
@@ -179,7 +179,7 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
 
 def backup(db: apsw.Connection, to: str) -> None:
     """Under another name until it is whole: half a copy is never taken for one."""
-    refuse_backup_at(to)
+    validate_backup_path(to)
     part = f"{to}.part"
     remove_copy(part)
     try:

@@ -56,7 +56,7 @@ class SqliteViews:
         return await self._writer.read(lambda session: _count(session, filter))
 
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
-        return await self._writer.read(lambda session: _tally(session, workflow, since, until))
+        return await self._writer.read(lambda session: _version_counts(session, workflow, since, until))
 
     async def endings(
         self, since: datetime, until: datetime, width: timedelta
@@ -92,13 +92,13 @@ def _runs(session: Session, filter: Filter) -> list[RunRow]:
         return []
     names = allowed(filter, lambda: _workflows(session))
     few = probe(filter, DIALECT, names)
-    driver = driver_of(filter, names, None if few is None else _told(session, few)[0][0])
+    driver = driver_of(filter, names, None if few is None else _fetch(session, few)[0][0])
     pairs = _pairs(session, names) if driver == "version" else []
     asked = questions(filter, DIALECT, names, driver, pairs)
-    return merged((_run(row) for one in asked for row in _told(session, one)), filter)
+    return merged((_run(row) for one in asked for row in _fetch(session, one)), filter)
 
 
-def _told(session: Session, asked: Question) -> list[Any]:
+def _fetch(session: Session, asked: Question) -> list[Any]:
     return session.db.execute(asked.sql, asked.values).fetchall()
 
 
@@ -141,7 +141,7 @@ def _count(session: Session, filter: Filter) -> dict[str, int]:
         return dict(session.rows("count_all_runs"))
     names = allowed(filter, lambda: _workflows(session))
     asked = count_question(filter, DIALECT, names)
-    return dict(_told(session, asked))
+    return dict(_fetch(session, asked))
 
 
 def _tasks(session: Session, run: str) -> list[TaskRow]:
@@ -228,7 +228,9 @@ def _timing(row: Row) -> TimingRow:
     return TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
 
 
-def _tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+def _version_counts(
+    session: Session, workflow: str, since: datetime, until: datetime
+) -> dict[tuple[int, str], int]:
     values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
     versions, trouble, running = (
         session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")

@@ -81,7 +81,7 @@ class Coordinator:
     async def rerun(self, id: str, others: Mapping[str, Any]) -> Whole:
         """The same release again, as a new one, by the same services where `others` names none. Raises Refused."""
         old = (await self.releases.whole(id)).release.data
-        await self.library.refuse_unknown(old["studies"])
+        await self.library.reject_unknown(old["studies"])
         names = ("name", "description", "studies", "tags", "author", "is_major")
         services = others.get("services") if "services" in others else old.get("services")
         if "services" not in others and services is not None:

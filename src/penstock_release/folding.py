@@ -76,7 +76,7 @@ class Fold(Struct):
         elif kind == "ended":
             self._step_ended(entry["step"], entry["port"], entry["data"])
         elif kind == "set":
-            self._told((entry["data"] or {}).get("out") or {})
+            self._note_dropped((entry["data"] or {}).get("out") or {})
         elif kind == "event":
             self._happened(entry["event"], entry["data"])
         elif kind == "run_ended":
@@ -148,7 +148,7 @@ class Fold(Struct):
 
     def _step_ended(self, step: str, port: str | None, data: Any) -> None:
         if step in CLOCKS and port == "done":
-            self._ring(*CLOCKS[step])
+            self._time_out(*CLOCKS[step])
         if port != "failed" or step not in BROKEN or not isinstance(data, Mapping):
             return
         task = self._task(step, data.get("index"))
@@ -161,7 +161,7 @@ class Fold(Struct):
             self.accepted(task)
         self._end_task(task, said if said in TASK_ENDS else BROKEN[step])
 
-    def _ring(self, what: str, late: frozenset[str]) -> None:
+    def _time_out(self, what: str, late: frozenset[str]) -> None:
         """Time is over: say who is late. Who should have published by then has failed, where it has not."""
         for task in self._round():
             if task["state"] in late:
@@ -172,7 +172,7 @@ class Fold(Struct):
                 if what == "publish":
                     self.release["late"] = [*self.release["late"], task["kf_id"]]
 
-    def _told(self, out: Mapping[str, Any]) -> None:
+    def _note_dropped(self, out: Mapping[str, Any]) -> None:
         """What the run knows of tasks that are out of it: they are sent no `cancel`."""
         for id, state in out.items():
             self.release["out"][id] = state

@@ -91,7 +91,7 @@ class Library:
             raise FieldErrors({"kf_id": ["study with this kf id already exists."]})
         return made
 
-    async def refuse_unknown(self, studies: list[str]) -> None:
+    async def reject_unknown(self, studies: list[str]) -> None:
         """Raises FieldErrors where there is no study at all, or one that nobody knows."""
         if not studies:
             raise FieldErrors({"studies": ["Must have at least one study"]})

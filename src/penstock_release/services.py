@@ -67,7 +67,7 @@ class Services:
     async def register(self, body: Any) -> dict[str, Any]:
         """A new service, which answers at its address. Raises Refused."""
         fields = read_fields(body, FIELDS)
-        await self._refuse_silent(fields["url"])
+        await self._validate_service(fields["url"])
         made = {
             "kf_id": new_id(SERVICE),
             "name": fields["name"],
@@ -88,7 +88,7 @@ class Services:
         fields = read_fields(body, FIELDS, partial)
         kept = await self.get(id)
         if "url" in fields and fields["url"] != kept.data["url"]:
-            await self._refuse_silent(fields["url"])
+            await self._validate_service(fields["url"])
         return await self._patch(id, fields)
 
     async def _patch(self, id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class Services:
         except Exception:
             return  # it was removed meanwhile
 
-    async def _refuse_silent(self, url: str) -> None:
+    async def _validate_service(self, url: str) -> None:
         """Raises FieldErrors where nothing answers there as a task service does, Refused where none can be asked."""
         if not _is_address(url):
             raise FieldErrors({"url": ["Enter a valid URL."]})

@@ -114,23 +114,23 @@ def test_the_key_is_made_with_the_first_secret_for_its_owner_alone(tmp_path: Pat
     try:
         keys = Keys(tmp_path / "penstock.key")
         with pytest.raises(SecretKeyError, match=r"penstock\.key' cannot be read"):
-            keys.ring()
-        made = keys.ring(make=True)
+            keys.keyring()
+        made = keys.keyring(make=True)
     finally:
         os.umask(old)
 
     assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["penstock.key"]
-    assert keys.ring().current == keys.ring(make=True).current == made.current
+    assert keys.keyring().current == keys.keyring(make=True).current == made.current
 
 
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     keys = Keys(tmp_path / "penstock.key")
-    keys.ring(make=True)
+    keys.keyring(make=True)
     keys.path.chmod(0o640)
 
     with pytest.raises(SecretKeyError, match=r"can be read by others: run `chmod 600"):
-        keys.ring(make=True)
+        keys.keyring(make=True)
 
 
 @pytest.mark.parametrize("text", ["", "short", "a" * 44, base64.b64encode(b"k" * 16).decode(), "ä"])
@@ -140,15 +140,15 @@ def test_what_is_no_key_is_refused_from_both_places(tmp_path: Path, text: str) -
     path.chmod(0o600)
 
     with pytest.raises(SecretKeyError, match=r"is no key: it takes 32 bytes|cannot be read"):
-        Keys(path).ring()
+        Keys(path).keyring()
     with pytest.raises(SecretKeyError, match="PENSTOCK_SECRET_KEY is no key"):
-        Keys(path, text).ring()
+        Keys(path, text).keyring()
 
 
 def test_openssl_makes_a_key(tmp_path: Path) -> None:
     made = subprocess.run(["openssl", "rand", "-base64", "32"], capture_output=True, text=True, check=True)
 
-    ring = Keys(tmp_path / "penstock.key", made.stdout).ring()
+    ring = Keys(tmp_path / "penstock.key", made.stdout).keyring()
 
     assert ring.unseal("a", *ring.seal("a", VALUE)) == VALUE
 
@@ -183,11 +183,11 @@ async def test_a_new_key_seals_all_anew_and_the_values_stay(
 ) -> None:
     for n in range(3):
         await access.set_secret(ANYBODY_HERE, f"s{n}", f"value {n}")
-    old = keys.ring().current
+    old = keys.keyring().current
 
     count = await access.rotate_key(ANYBODY_HERE)
 
-    new = keys.ring().current
+    new = keys.keyring().current
     assert (count, new != old) == (3, True)
     assert [row.key_id for row in await store.secrets(limit=10)] == [new] * 3
     assert await elsewhere.vault.resolve(["s0", "s2"]) == {"s0": "value 0", "s2": "value 2"}
@@ -206,7 +206,7 @@ async def test_a_rotation_that_was_interrupted_can_be_finished(
     counts = [await access.vault.reseal(), await access.vault.reseal()]
 
     assert (before, counts) == ({"a": VALUE}, [1, 0])
-    assert [row.key_id for row in await store.secrets(limit=10)] == [keys.ring().current]
+    assert [row.key_id for row in await store.secrets(limit=10)] == [keys.keyring().current]
 
 
 async def test_what_is_set_while_all_is_sealed_anew_is_sealed_anew_too(
@@ -214,7 +214,7 @@ async def test_what_is_set_while_all_is_sealed_anew_is_sealed_anew_too(
 ) -> None:
     for name in ("a", "b"):
         await access.set_secret(ANYBODY_HERE, name, VALUE)
-    old, reseal = keys.ring(), store.reseal_secret
+    old, reseal = keys.keyring(), store.reseal_secret
     ring = keys.add()
     set_again: list[str] = []
 
@@ -430,13 +430,13 @@ async def test_a_node_that_got_the_key_of_others_beside_its_own_seals_with_their
 ) -> None:
     await access.set_secret(ANYBODY_HERE, "a", VALUE)
     own = Keys(tmp_path / "own.key")
-    first = own.ring(make=True).current
+    first = own.keyring(make=True).current
     own.path.write_bytes(own.path.read_bytes() + b"\n" + keys.path.read_bytes())
 
     await Access(store, Vault(store, own)).set_secret(ANYBODY_HERE, "b", VALUE)
 
-    assert own.ring().current == first
-    assert list(await store.secret_keys()) == [keys.ring().current]
+    assert own.keyring().current == first
+    assert list(await store.secret_keys()) == [keys.keyring().current]
     assert await access.vault.resolve(["b"]) == {"b": VALUE}
 
 

@@ -159,7 +159,7 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
     async def talk(worker: Talk) -> Any:
         desk, written, polled = worker.client.service.desk, asyncio.Event(), asyncio.Event()
         gate = (await desk.behind(worker.client.engine)).gate
-        attend = gate.attend
+        attend = gate.register
 
         async def slowly(each: Worker) -> None:
             await attend(each)
@@ -167,7 +167,7 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
                 written.set()
                 await polled.wait()
 
-        monkeypatch.setattr(gate, "attend", slowly)
+        monkeypatch.setattr(gate, "register", slowly)
         offers = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
         await written.wait()
         await worker.poll(wait=0, max=1)
@@ -185,14 +185,14 @@ def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_
     async def talk(worker: Talk) -> Any:
         desk, offered = worker.client.service.desk, asyncio.Event()
         gate = (await desk.behind(worker.client.engine)).gate
-        attend = gate.attend
+        attend = gate.register
 
         async def slowly(each: Worker) -> None:
             if each.name == "w":
                 await offered.wait()
             await attend(each)
 
-        monkeypatch.setattr(gate, "attend", slowly)
+        monkeypatch.setattr(gate, "register", slowly)
         await worker.poll(wait=0, max=1)
         await worker.client.ask("PUT", "/api/tasks/offers", LOADER)
         offered.set()

@@ -395,9 +395,9 @@ def test_who_signed_in_without_a_token_has_a_share_too(monkeypatch: pytest.Monke
     async def main() -> None:
         here, task = streams.Streams(), asyncio.create_task(forever())
         here.begin(task, Caller(name="ann@x.org", role="viewer"))
-        here.refuse_more(Caller(name="bob@x.org", role="viewer"))
+        here.limit_streams(Caller(name="bob@x.org", role="viewer"))
         with pytest.raises(streams.TooManyStreams):
-            here.refuse_more(Caller(name="ann@x.org", role="viewer"))
+            here.limit_streams(Caller(name="ann@x.org", role="viewer"))
         task.cancel()
 
     asyncio.run(main())

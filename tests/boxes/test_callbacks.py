@@ -252,7 +252,7 @@ def test_a_seal_names_its_attempt_and_cannot_be_changed() -> None:
 
     async def main() -> None:
         seals, place = CallbackTokens(keep), Attempted("run-1", 7, None, 2)
-        id = await seals.seal(place)
+        id = await seals.issue(place)
 
         assert await seals.open(id) == place
         for at in range(len(id)):

@@ -43,7 +43,7 @@ def test_every_code_of_an_error_has_its_place_on_the_page() -> None:
         argument.value
         for call in calls
         if getattr(call.func, "id", getattr(call.func, "attr", ""))
-        in ("Fault", "refuse", "EvaluationError", "ExpressionError")
+        in ("Fault", "error", "EvaluationError", "ExpressionError")
         for argument in call.args
         if isinstance(argument, ast.Constant)
         and isinstance(argument.value, str)

@@ -278,7 +278,7 @@ def addresses(raw: bytes) -> None:
     """What may be called is what the client that calls takes it for."""
     url = text_of(raw)
     try:
-        EGRESS.refuse(url)
+        EGRESS.validate_url(url)
     except Denied:
         return
     with suppress(ValueError):  # the client refuses it itself

@@ -46,7 +46,7 @@ class Lapsing(Remote):
 def test_a_connection_that_a_service_has_just_closed_fails_no_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(world, "BRIEFLY", 0.0)
+    monkeypatch.setattr(world, "SHORT_KEEP_ALIVE", 0.0)
 
     async def talk() -> None:
         remotes: list[Any] = [Lapsing("a"), Lapsing("b")]

@@ -59,7 +59,7 @@ def _play(talk: Talk) -> Any:
 
 def test_progress_that_is_refused_costs_no_lease() -> None:
     async def talk(gate: HttpGate, taken: list[Any]) -> Any:
-        renewals = await gate.beat([Heartbeat(LEASES[0], b'"bad"'), Heartbeat(LEASES[1], b'"fine"')])
+        renewals = await gate.heartbeat([Heartbeat(LEASES[0], b'"bad"'), Heartbeat(LEASES[1], b'"fine"')])
         return renewals, [item["heartbeat"] for item in taken]
 
     assert _play(talk) == ([Renewal(UNTIL)] * 2, [{}, {}])
@@ -67,7 +67,7 @@ def test_progress_that_is_refused_costs_no_lease() -> None:
 
 def test_progress_that_is_too_large_is_left_out_alone() -> None:
     async def talk(gate: HttpGate, taken: list[Any]) -> Any:
-        renewals = await gate.beat([Heartbeat(LEASES[0], b'"large"'), Heartbeat(LEASES[1], b'"fine"')])
+        renewals = await gate.heartbeat([Heartbeat(LEASES[0], b'"large"'), Heartbeat(LEASES[1], b'"fine"')])
         return renewals, [item["heartbeat"] for item in taken[2:]]
 
     assert _play(talk) == ([Renewal(UNTIL)] * 2, [{}])

@@ -39,7 +39,7 @@ def begun(host: InMemoryEngine, external: str = "") -> RunId:
 
 
 def taken(host: InMemoryEngine, run: RunId) -> list[tuple[str | None, Any]]:
-    entries = host.hosted(run).history
+    entries = host.run_of(run).history
     return [(each.event, each.data) for each in entries if each.kind == "event" and each.event in ("e", "g")]
 
 

@@ -39,7 +39,7 @@ def host_with(**functions: Any) -> tuple[InMemoryEngine, VirtualClock]:
 
 
 def status(host: InMemoryEngine, run: RunId) -> str:
-    return host.hosted(run).snapshot.status
+    return host.run_of(run).snapshot.status
 
 
 def test_a_run_plays_to_its_end() -> None:
@@ -48,7 +48,7 @@ def test_a_run_plays_to_its_end() -> None:
     run = host.start(flow_of("a: {task: t}\nb: {task: t, after: a}"))
 
     assert status(host, run) == "succeeded"
-    assert host.hosted(run).snapshot.steps["b"].output == {"n": 1}
+    assert host.run_of(run).snapshot.steps["b"].output == {"n": 1}
 
 
 def test_events_of_one_run_never_reach_another() -> None:
@@ -145,7 +145,7 @@ def test_an_outside_event_finds_its_run_by_key_also_when_it_comes_first(early: b
         assert host.emit_by_key({"job": "7"}, event) == "accepted"
 
     assert status(host, run) == "succeeded"
-    assert host.hosted(run).snapshot.steps["use"].output == {"x": 1}
+    assert host.run_of(run).snapshot.steps["use"].output == {"x": 1}
     assert host.undelivered() == ()
 
 
@@ -153,11 +153,11 @@ def test_an_event_for_a_key_after_the_end_is_kept_and_harms_nobody() -> None:
     host, _ = host_with(create=lambda: Out(correlate={"job": "7"}), t=lambda: None)
     run = host.start(callback_flow())
     host.emit_by_key({"job": "7"}, Outside(event="finished"))
-    before = host.hosted(run).snapshot
+    before = host.run_of(run).snapshot
 
     assert host.emit_by_key({"job": "7"}, Outside(event="finished")) == "accepted"
 
-    assert host.hosted(run).snapshot == before
+    assert host.run_of(run).snapshot == before
     assert [kept.key for kept in host.undelivered()] == [{"job": "7"}]
 
 
@@ -167,7 +167,7 @@ def test_emit_reaches_another_run() -> None:
 
     host.start(flow_of("e: {task: emit, with: {event: finished, key: {job: '7'}, data: {from: other}}}"))
 
-    assert host.hosted(waiting).snapshot.steps["use"].output == {"from": "other"}
+    assert host.run_of(waiting).snapshot.steps["use"].output == {"from": "other"}
 
 
 def test_cancel_and_retry_say_when_they_cannot() -> None:
@@ -196,7 +196,7 @@ def test_a_failed_run_goes_on_after_a_retry() -> None:
 
     host.retry(run)
 
-    assert (status(host, run), host.hosted(run).snapshot.steps["a"].output) == ("succeeded", "fine")
+    assert (status(host, run), host.run_of(run).snapshot.steps["a"].output) == ("succeeded", "fine")
 
 
 def test_serialized_steps_of_different_runs_do_not_overlap() -> None:
@@ -222,7 +222,7 @@ check: {task: decide, after: work, with: {if: data.n < 1000}, emits: {then: agai
     run = host.start(flow_of(steps), input={"n": 0})
 
     assert status(host, run) == "succeeded"
-    assert host.hosted(run).snapshot.steps["work"].firings == 1000
+    assert host.run_of(run).snapshot.steps["work"].firings == 1000
 
 
 def test_an_element_of_a_long_each_costs_what_one_of_a_short_each_costs() -> None:
@@ -232,7 +232,7 @@ def test_an_element_of_a_long_each_costs_what_one_of_a_short_each_costs() -> Non
         host, _ = host_with(t=lambda: None)
         began = process_time()
         run = host.start(flow, input={"items": list(range(size))})
-        assert host.hosted(run).snapshot.steps["e"].elements == (size, size, 0)
+        assert host.run_of(run).snapshot.steps["e"].elements == (size, size, 0)
         return (process_time() - began) / size
 
     assert min(cost(8000) for _ in range(3)) < 4 * min(cost(400) for _ in range(3))
@@ -262,7 +262,7 @@ def test_what_a_caller_does_to_its_input_later_does_not_change_the_run() -> None
     run = host.start(flow_of("a: {task: t, after: e}", "external: [e]"), input=given)
     given["n"].append(2)
 
-    assert host.hosted(run).snapshot.data == {"n": [1]}
+    assert host.run_of(run).snapshot.data == {"n": [1]}
 
 
 SPINNING = "a: {task: set, after: START | b.done, with: {n: 1}}\nb: {task: set, after: a, with: {n: 2}}"
@@ -274,11 +274,11 @@ def test_a_loop_of_decisions_lets_other_runs_and_timers_have_their_turn() -> Non
     other = host.start(flow_of("w: {task: wait, with: {for: 0s}}\na: {task: t, after: w}"))
 
     play_out(host, clock, other)
-    before = host.hosted(spinning).snapshot.steps["a"].firings
+    before = host.run_of(spinning).snapshot.steps["a"].firings
     clock.step()
 
     assert (status(host, other), status(host, spinning)) == ("succeeded", "running")
-    assert host.hosted(spinning).snapshot.steps["a"].firings > before > 0
+    assert host.run_of(spinning).snapshot.steps["a"].firings > before > 0
 
 
 def test_what_happens_to_a_loop_of_decisions_is_not_taken_for_its_rest() -> None:
@@ -286,8 +286,8 @@ def test_what_happens_to_a_loop_of_decisions_is_not_taken_for_its_rest() -> None
     run = host.start(flow_of(f"{SPINNING}\nc: {{task: t, after: e}}", "endless: true\nexternal: [e]"))
 
     assert host.emit(run, Outside(event="e")) == "accepted"
-    assert (status(host, run), host.hosted(run).snapshot.steps["c"].status) == ("running", "complete")
-    play_out(host, clock, run, stop=lambda: host.hosted(run).snapshot.steps["a"].firings > 5000)
+    assert (status(host, run), host.run_of(run).snapshot.steps["c"].status) == ("running", "complete")
+    play_out(host, clock, run, stop=lambda: host.run_of(run).snapshot.steps["a"].firings > 5000)
     host.cancel(run)
 
     assert (status(host, run), len(clock)) == ("canceled", 0)
@@ -307,11 +307,11 @@ def test_a_closed_host_rings_no_timer_and_goes_on_with_no_loop() -> None:
         host.start(flow_of(SPINNING, "endless: true")),
         host.start(flow_of("w: {task: wait, with: {for: 1h}}")),
     ]
-    before = [host.hosted(run).snapshot for run in runs]
+    before = [host.run_of(run).snapshot for run in runs]
 
     host.close()
 
-    assert (clock.step(), [host.hosted(run).snapshot for run in runs]) == (False, before)
+    assert (clock.step(), [host.run_of(run).snapshot for run in runs]) == (False, before)
 
 
 def test_a_step_can_be_disabled_for_one_run() -> None:
@@ -326,7 +326,7 @@ def test_a_step_can_be_disabled_for_one_run() -> None:
     with pytest.raises(Invalid, match="step 'a' cannot be disabled to port 'x': its ports are done, failed"):
         host.disable(run, "a", "x")
     host.emit(run, Outside(event="e"))
-    states = [host.hosted(each).snapshot.steps.get("a") for each in (run, other)]
+    states = [host.run_of(each).snapshot.steps.get("a") for each in (run, other)]
 
     assert ([state and state.status for state in states], calls) == (["disabled", None], [])
     host.cancel(run)
@@ -353,6 +353,6 @@ def test_a_task_in_place_that_wants_out_is_a_failure_of_its_own(function: Any) -
     run = host.start(flow_of("a: {task: t}"))
     executor.close()
 
-    error = host.hosted(run).snapshot.steps["a"].error
+    error = host.run_of(run).snapshot.steps["a"].error
     assert error is not None
     assert error.kind == "error"

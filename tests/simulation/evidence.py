@@ -196,7 +196,7 @@ class GateWatch(Watch):
         if verb == "claim":
             for assignment in answer:
                 ledger.assign(args[0].worker, assignment)
-        elif verb == "beat":
+        elif verb == "heartbeat":
             for beat, renewal in zip(args[0], answer, strict=True):
                 ledger.renew(beat.lease, renewal.expires, renewal.deadline)
         elif verb == "report":

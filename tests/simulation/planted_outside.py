@@ -183,7 +183,7 @@ def _echo_decision(patch: Patch) -> None:
 
 def _off_the_record(patch: Patch) -> None:
     """Write down nothing of who does what to a run."""
-    patch.setattr(commands, "by_for", lambda target: None)
+    patch.setattr(commands, "audit_for", lambda target: None)
 
 
 BUGS: Sequence[Bug] = (

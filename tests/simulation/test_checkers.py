@@ -96,7 +96,7 @@ def good() -> Evidence:
             host.cancel(run)
             ledger.canceled[run] = wall.at
         play_out(host, clock, run)
-        hosted = host.hosted(run)
+        hosted = host.run_of(run)
         all_orders.append(order)
         runs[run] = Ran(hosted.flow, hosted.snapshot, hosted.history)
         _write_down(ledger, wall, runs[run])

@@ -70,7 +70,7 @@ class SimWorker:
         )
         while not self.stopping:
             try:
-                await self.gate.attend(about)
+                await self.gate.register(about)
                 assignments = await self._claim()
             except StoreError:
                 await pass_time(0.2)
@@ -84,7 +84,7 @@ class SimWorker:
                 task.add_done_callback(self._held.discard)
         await asyncio.gather(*self._held)
         with suppress(StoreError):
-            await self.gate.leave(self.id)
+            await self.gate.deregister(self.id)
 
     async def _claim(self) -> list[Assignment]:
         room = AT_ONCE - len(self._held)
@@ -114,7 +114,7 @@ class SimWorker:
         while True:
             await pass_time(LEASE / 3)
             with suppress(StoreError):
-                [renewal] = await self.gate.beat([Heartbeat(assignment.lease)])
+                [renewal] = await self.gate.heartbeat([Heartbeat(assignment.lease)])
                 self.faults.sometimes("a worker learns that its lease is lost", renewal.expires is None)
 
     async def _report(self, report: Report) -> None:

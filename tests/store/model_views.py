@@ -280,7 +280,9 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             return [row for rows in found for row in rows[:most]]
         return [row for rows in found for row in rows if row.firing in firings and row.index == WHOLE]
 
-    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    async def version_counts(
+        self, workflow: str, since: datetime, until: datetime
+    ) -> dict[tuple[int, str], int]:
         found: dict[tuple[int, str], int] = {}
         for run in self.rows.runs.values():
             if run.new.workflow == workflow and since <= run.new.started_at < until:

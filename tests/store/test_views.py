@@ -379,13 +379,16 @@ async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
     await given(store, start(D, new_run(version=2)), end(D, 1))
 
     day = seconds(86400)
-    assert await store.tally("w", NOON, NOON + day) == {
+    assert await store.version_counts("w", NOON, NOON + day) == {
         (1, "running"): 2,
         (1, "failed"): 1,
         (2, "succeeded"): 1,
     }
-    assert await store.tally("w", NOON + seconds(1), NOON + day) == {(1, "running"): 1, (1, "failed"): 1}
-    assert await store.tally("none", NOON, NOON + day) == {}
+    assert await store.version_counts("w", NOON + seconds(1), NOON + day) == {
+        (1, "running"): 1,
+        (1, "failed"): 1,
+    }
+    assert await store.version_counts("none", NOON, NOON + day) == {}
 
 
 async def test_ends_are_counted_by_workflow_status_and_time(store: Store) -> None:

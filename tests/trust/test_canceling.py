@@ -52,7 +52,7 @@ async def raced(pair: Pair, rival: Outcome, order: str) -> tuple[Any, Ran]:
     cancel = one.node.intake.cancel(run, False, None)
     canceled, answer = await pair.race([cancel, told(other, task, rival)], order)
     assert not isinstance(canceled, BaseException), canceled
-    [renewal] = await other.node.dispatch.beat([Heartbeat(task.lease)])
+    [renewal] = await other.node.dispatch.heartbeat([Heartbeat(task.lease)])
     assert renewal.expires is None, "whoever works on it is told"
     assert await told(other, task, Done(output={"n": 2})) in ("superseded", "conflict")
     assert await claim(other, "load", "next", wait=0) == [], "nothing new is handed out"

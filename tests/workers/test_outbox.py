@@ -38,7 +38,7 @@ async def echo(value: str) -> str:
 def test_a_report_that_is_given_up_takes_none_with_it_that_only_waits_for_room() -> None:
     async def main() -> None:
         gate = Ailing()
-        gate.away = {"beat"}
+        gate.away = {"heartbeat"}
         short = Timeouts(heartbeat=timedelta(seconds=0.3))
         good, gate.bad = (gate.give("echo", {"value": each}, short) for each in ("good", "bad"))
         async with working(gate, {"echo": echo}) as worker:

@@ -194,7 +194,7 @@ class Fragile(TaskThread):
 
 
 def test_a_hand_that_breaks_loses_its_work_alone_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executor, "ThreadHand", Fragile)
+    monkeypatch.setattr(executor, "TaskThread", Fragile)
     monkeypatch.setattr(Fragile, "broke", 0)
 
     async def main() -> None:
@@ -219,7 +219,7 @@ def test_a_hand_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.Monkey
                 raise MemoryError("no room")
             super().__init__(limit)
 
-    monkeypatch.setattr(executor, "ThreadHand", Scarce)
+    monkeypatch.setattr(executor, "TaskThread", Scarce)
 
     async def main() -> None:
         gate = ScriptedGate()
@@ -295,8 +295,8 @@ def test_draining_without_grace_stops_what_runs() -> None:
 class Silent(ScriptedGate):
     """Does not answer renewals."""
 
-    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
-        await super().beat(beats)
+    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+        await super().heartbeat(beats)
         await asyncio.Event().wait()
         return []
 
@@ -321,9 +321,9 @@ def test_a_gate_that_fails_while_the_worker_stops_does_not_hold_it_up() -> None:
         gate = ScriptedGate()
         async with working(gate, {"echo": echo_async}):
             await reported(gate, gate.give("echo"))
-            gate.away = {"claim", "attend", "report", "log", "release", "leave"}
+            gate.away = {"claim", "register", "report", "log", "release", "deregister"}
 
-        assert gate.calls[-1] == "leave"
+        assert gate.calls[-1] == "deregister"
 
     asyncio.run(main())
 
@@ -375,7 +375,7 @@ def test_one_report_that_the_gate_fails_on_does_not_hold_up_the_others_and_is_gi
 def test_reports_outlive_their_leases_while_the_disk_is_full() -> None:
     async def main() -> None:
         gate = Full()
-        gate.away = {"report", "beat"}
+        gate.away = {"report", "heartbeat"}
         runs = [gate.give("echo", {"value": number}, SHORT) for number in range(3)]
         async with working(gate, {"echo": echo_async}) as worker:
             await gate.until(lambda: len(gate.leased) == 3)
@@ -396,7 +396,7 @@ class Broken(ScriptedGate):
 
     def __init__(self) -> None:
         super().__init__()
-        self.broken = {"claim", "report", "attend", "log"}
+        self.broken = {"claim", "report", "register", "log"}
 
     def _called(self, name: str) -> None:
         super()._called(name)
@@ -404,8 +404,8 @@ class Broken(ScriptedGate):
             self.broken.remove(name)
             raise asyncio.CancelledError if name == "claim" else ZeroDivisionError("a bug")
 
-    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
-        renewals = await super().beat(beats)
+    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+        renewals = await super().heartbeat(beats)
         return renewals if len(self.beats) > 1 else []
 
 
@@ -485,7 +485,7 @@ def test_a_clock_that_is_hours_off_neither_stops_tasks_nor_loses_leases() -> Non
         limits = Timeouts(heartbeat=timedelta(seconds=0.6), start_to_close=timedelta(hours=1))
         run = gate.give("hold", timeouts=limits)
         async with working(gate, {"hold": hold}, now=lambda: utc_now() + off):
-            await gate.until(lambda: len(gate.beaten(run)) > 3)
+            await gate.until(lambda: len(gate.heartbeats_of(run)) > 3)
             go.set()
             assert await reported(gate, run) == [Done(output="held")]
 
@@ -505,11 +505,11 @@ def test_progress_that_is_not_json_costs_neither_the_task_nor_its_lease() -> Non
         gate = ScriptedGate()
         run = gate.give("odd", timeouts=SHORT)
         async with working(gate, {"odd": odd}):
-            await gate.until(lambda: len(gate.beaten(run)) > 2)
+            await gate.until(lambda: len(gate.heartbeats_of(run)) > 2)
             go.set()
             assert await reported(gate, run) == [Done(output=True)]
 
-        assert {beat.progress for beat in gate.beaten(run)} == {None}
+        assert {beat.progress for beat in gate.heartbeats_of(run)} == {None}
 
     asyncio.run(main())
 
@@ -530,7 +530,7 @@ def test_progress_is_told_once_though_the_next_renewal_is_far() -> None:
             go.set()
             await reported(gate, run)
 
-        assert [beat.progress for beat in gate.beaten(run)] == [b'{"number":99}']
+        assert [beat.progress for beat in gate.heartbeats_of(run)] == [b'{"number":99}']
 
     asyncio.run(main())
 

@@ -172,10 +172,10 @@ class Access:
         await self._store.record([by.audit("key.rotate", ring.current)])
         return await self.vault.reseal(ring)
 
-    async def renew_seals(self, by: Caller) -> int:
+    async def reseal_secrets(self, by: Caller) -> int:
         """Seal all secrets with the first key of those there are; how many were sealed anew. Raises SecretKeyError."""
         by.require("admin")
-        ring = await self.vault.ring_to_seal()
+        ring = await self.vault.keyring_for_sealing()
         await self._store.record([by.audit("key.reseal", ring.current)])
         return await self.vault.reseal(ring)
 

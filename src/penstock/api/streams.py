@@ -53,7 +53,7 @@ class Streams:
     def __len__(self) -> int:
         return len(self._open)
 
-    def refuse_more(self, caller: Caller) -> None:
+    def limit_streams(self, caller: Caller) -> None:
         """Raises TooManyStreams."""
         if len(self._open) >= MAX_STREAMS:
             raise TooManyStreams(MAX_STREAMS)

@@ -93,7 +93,7 @@ class Egress:
             elif each:
                 self._names.add(_plain_host(each))
 
-    def refuse(self, url: str) -> SplitResult:
+    def validate_url(self, url: str) -> SplitResult:
         """The parts of an address that may be called, as far as its text shows. Raises Denied."""
         try:
             parts = urlsplit(url)

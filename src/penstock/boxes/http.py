@@ -69,7 +69,7 @@ async def callback_url(world: TaskEnvironment, ctx: Context) -> str:
     if world.public_url is None or world.seals is None:
         raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")
     attempt = ctx.place
-    id = await world.seals.seal(Attempted(*attempt))
+    id = await world.seals.issue(Attempted(*attempt))
     return f"{world.public_url.rstrip('/')}/hooks/callback/{id}"
 
 

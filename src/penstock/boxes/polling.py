@@ -94,7 +94,7 @@ class Polling:
         asking = Call(method="GET", url=url, headers=headers, timeout=self._call.timeout)
         await self._rest(first)
         while True:
-            found = (await self._told(asking, new=bool(first))).json()
+            found = (await self._good_answer(asking, new=bool(first))).json()
             state, progress = self._states.read(found)
             self._ctx.heartbeat(progress if progress is not None else state)
             port = self._states.port(state)
@@ -110,7 +110,7 @@ class Polling:
         with self._world.rest():
             await asyncio.sleep(seconds)
 
-    async def _told(self, asking: Call, new: bool) -> Answer:
+    async def _good_answer(self, asking: Call, new: bool) -> Answer:
         """A good answer, asked for until there is one: the job goes on meanwhile. Raises Failing."""
         clock, refused = asyncio.get_running_loop().time, 0
         until = float("inf") if self._ctx.bounded else clock() + SILENCE_TIMEOUT

@@ -38,7 +38,7 @@ class CallbackTokens:
         self._keep = keep
         self._key: bytes | None = None
 
-    async def seal(self, place: Attempted) -> str:
+    async def issue(self, place: Attempted) -> str:
         body = msgpack.encode(place)
         return urlsafe_b64encode(await self._tag(body) + body).decode().rstrip("=")
 

@@ -160,7 +160,7 @@ def _validate_url(url: str) -> None:
 
 async def _follow(world: TaskEnvironment, session: ClientSession, call: Call) -> Answer:
     for _ in range(HOPS + 1):
-        world.egress.refuse(call.url)
+        world.egress.validate_url(call.url)
         answer, location = await _once(world, session, call)
         if location is None:
             return answer

@@ -140,7 +140,7 @@ class _Driver:
         if answer.status not in codes if codes else not 200 <= answer.status < 300:
             known = await self._over_before(answer.status)
             return known if known is not None else self._not_taken(answer, again)
-        body = self._told(answer)
+        body = self._answer_body(answer)
         state, _ = self._states.read(body)
         if states and state is not None and spelled(state) not in states and not self._states.broken(state):
             return self._unclear(answer.bad(f"the state {state}, which is not accepted"))
@@ -167,7 +167,7 @@ class _Driver:
             return _said(str(answer.refused()), word, {"status": answer.status, "body": answer.shown()})
         return answer.refused()
 
-    def _told(self, answer: Answer) -> Any:
+    def _answer_body(self, answer: Answer) -> Any:
         """What an accepted answer says; where any answer will do, one that says nothing will do too."""
         try:
             return answer.json(typed=False) if answer.body else None

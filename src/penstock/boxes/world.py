@@ -201,11 +201,11 @@ class TaskEnvironment:
         finally:
             self._callers[name] -= 1
             if turns is not None:
-                end = asyncio.create_task(self._leave(turns, name))
+                end = asyncio.create_task(self._forget(turns, name))
                 self._ends.add(end)
                 end.add_done_callback(self._ends.discard)
 
-    async def _leave(self, turns: CallTurns, name: str) -> None:
+    async def _forget(self, turns: CallTurns, name: str) -> None:
         if (last := self._turns.get(name)) is not None:
             await asyncio.wait([last])
         if not self._callers[name]:

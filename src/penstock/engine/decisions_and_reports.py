@@ -58,7 +58,7 @@ class Which(Struct, frozen=True, kw_only=True):
     sees: Callable[[str], bool] | None = None
     by: str | None = None
 
-    def wants(self, row: ApprovalRow) -> bool:
+    def includes(self, row: ApprovalRow) -> bool:
         return self.workflow in (None, row.workflow) and (self.sees is None or self.sees(row.workflow))
 
 
@@ -283,7 +283,7 @@ async def _some(
     for _ in range(0, LOOKED, TOGETHER):
         rows = await store.approvals(status=which.status, before=before, limit=TOGETHER)
         for row in rows:
-            if which.wants(row):
+            if which.includes(row):
                 left -= len(row.body) + len(row.decision or b"")
                 if len(found) == limit or (found and left < 0):
                     return found, before

@@ -51,7 +51,7 @@ class Runs:
         Raises UnknownWorkflow, InvalidInput, IdempotencyMismatch, and in memory NoTask.
         """
         if self._only is not None:
-            await self._refuse_missing(workflow, self._only)
+            await self._validate_tasks(workflow, self._only)
         run, _ = await self._node.intake.start_once(
             workflow,
             subject=subject,
@@ -66,10 +66,10 @@ class Runs:
     async def start_once(self, /, workflow: str, **how: Any) -> tuple[RunId, bool]:
         """As `start`; also whether the run was there already, by its `idempotency_key`."""
         if self._only is not None:
-            await self._refuse_missing(workflow, self._only)
+            await self._validate_tasks(workflow, self._only)
         return await self._node.intake.start_once(workflow, **how)
 
-    async def _refuse_missing(self, workflow: str, tasks: Mapping[str, Task]) -> None:
+    async def _validate_tasks(self, workflow: str, tasks: Mapping[str, Task]) -> None:
         """In memory nobody else will ever do a task that this process does not have."""
         flow, _ = await self._node.flows.newest(workflow)
         missing = [name for name in missing_tasks(flow, tasks) if name not in SERVED | LONE]

@@ -53,7 +53,7 @@ class Builder:
         self.depth += 1
         self.nodes += 1
         if self.depth > CHAIN:
-            raise self.place(node).refuse("too_deep", f"more than {CHAIN} parts in a row")
+            raise self.place(node).error("too_deep", f"more than {CHAIN} parts in a row")
         run = _BUILD[node.__class__](self, node)
         self.depth -= 1
         return run
@@ -109,7 +109,7 @@ class Builder:
         if self.names is not None and path[0] not in self.names:
             hint = nearest(path[0], self.names)
             listed = "" if hint else f"; there are {', '.join(f'`{name}`' for name in sorted(self.names))}"
-            raise self.place(root).refuse("unknown_name", f"there is no `{path[0]}` here{hint or listed}")
+            raise self.place(root).error("unknown_name", f"there is no `{path[0]}` here{hint or listed}")
         self.roots.add(path[0])
         (self.guards if guard else self.reads)[path] = None
 
@@ -212,26 +212,26 @@ class Builder:
         place, name = self.place(node), node.name
         if function is None:
             hint = nearest(name, (*FUNCTIONS, *MACROS))
-            raise place.refuse("unknown_function", f"there is no function `{name}`{hint}")
+            raise place.error("unknown_function", f"there is no function `{name}`{hint}")
         if not (function.method if node.target else function.free):
             written = f"`value.{name}(...)`" if function.method else f"`{name}(...)`"
-            raise place.refuse("unknown_function", f"`{name}` is written as {written}")
+            raise place.error("unknown_function", f"`{name}` is written as {written}")
         if not function.least <= count <= function.most:
             least, most = (n - (node.target is not None) for n in (function.least, function.most))
             wanted = f"{least}" if least == most else f"{least} to {most}"
             given = len(node.arguments)
-            raise place.refuse(
+            raise place.error(
                 "wrong_arguments", f"`{name}` takes {wanted} argument{'s' * (wanted != '1')}, not {given}"
             )
 
     def pattern(self, name: str, text: Node, pattern: Constant) -> Run:
         place, read = self.place(pattern), self.build(text)
         if pattern.value.__class__ is not str:
-            raise place.refuse("bad_regex", "a pattern is a string")
+            raise place.error("bad_regex", "a pattern is a string")
         try:
             compiled = (patterns.compile_glob if name == "glob" else patterns.compile_pattern)(pattern.value)
         except Fault as fault:
-            raise place.refuse(fault.code, fault.message) from None
+            raise place.error(fault.code, fault.message) from None
         return call(lambda env, value: patterns.search(env, compiled, value), [read], place)
 
     def loop(self, node: Loop) -> Run:

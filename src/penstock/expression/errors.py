@@ -46,7 +46,7 @@ class SourcePosition(msgspec.Struct, frozen=True):
         start = self.source.rfind("\n", 0, self.at) + 1
         return self.source.count("\n", 0, self.at) + 1, self.at - start + 1
 
-    def refuse(self, code: str, message: str) -> ExpressionError:
+    def error(self, code: str, message: str) -> ExpressionError:
         """The error that says why the text at this place is refused."""
         return ExpressionError(code, message, *self.position(), source=self.source)
 

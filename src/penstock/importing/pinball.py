@@ -42,7 +42,7 @@ class _Jobs:
         self.external: list[str] = []
 
     def made(self, name: str) -> Imported:
-        self.refuse_circles()
+        self.reject_cycles()
         self.wrongs.stop()
         steps = {self.names[job.name]: self.step(job) for job in self.workflow.jobs.values()}
         self.add_final(steps)
@@ -55,7 +55,7 @@ class _Jobs:
         self.tell()
         return made("Pinball's workflow configuration", plain, self.notes)
 
-    def refuse_circles(self) -> None:
+    def reject_cycles(self) -> None:
         graph = {job.name: job.parents for job in self.workflow.jobs.values()}
         try:
             TopologicalSorter(graph).prepare()

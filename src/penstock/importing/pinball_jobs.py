@@ -124,7 +124,7 @@ class _Reader:
             )
             self.wrongs.stop()
         made = {each: self.job(each, value) for each, value in jobs.items()}
-        self.refuse_unknown(made, jobs)
+        self.reject_unknown(made, jobs)
         final = _get(given, "final_job_config", 1)
         emails, unread = _emails(_get(given, "notify_emails", 3))
         schedule = _get(given, "schedule", 2)
@@ -194,7 +194,7 @@ class _Reader:
         }
         return known, tuple(key for key in said if key not in known and key not in shape)
 
-    def refuse_unknown(self, jobs: dict[str, Job], given: Mapping[str, Any]) -> None:
+    def reject_unknown(self, jobs: dict[str, Job], given: Mapping[str, Any]) -> None:
         hints = Hints()
         for job in jobs.values():
             for parent in job.parents:

@@ -73,7 +73,7 @@ class _Stages:
 
     def made(self, name: str) -> Imported:
         steps = {key: self.step(key, stage) for key, stage in self.stages.items()}
-        self.refuse_circles()
+        self.reject_cycles()
         self.wrongs.stop()
         self.tell()
         properties = {each: {"type": "string"} for each in IDS}
@@ -177,7 +177,7 @@ class _Stages:
             )
         return found
 
-    def refuse_circles(self) -> None:
+    def reject_cycles(self) -> None:
         if self.wrongs.problems:
             return
         graph = {name: list(stage.get("prerequisites") or ()) for name, stage in self.stages.items()}

@@ -218,10 +218,10 @@ class FolderStore:
             raise ObjectRefused(f"{self.bucket}/{key} was replaced by somebody else meanwhile")
         found = self._side(key)
         side = found if found is not None and found.etag == now else Side(key, now)
-        self._refuse_links(self._beside(key))
+        self._reject_links(self._beside(key))
         write_whole(self._beside(key), msgspec.json.encode(msgspec.structs.replace(side, **changed)))
 
-    def _refuse_links(self, beside: Path) -> None:
+    def _reject_links(self, beside: Path) -> None:
         for place in takewhile(lambda each: each != Path(self.path), beside.parents):
             if place.is_symlink():
                 inside = place.relative_to(self.path)

@@ -265,11 +265,11 @@ class S3Store:
         except ClientError as error:
             if key and error.response["Error"].get("Code") in _CLOSED:
                 await self.check()  # where that is refused too, it is not about this object
-            raise self._told(error.response, key, version) from None
+            raise self._error_of(error.response, key, version) from None
         except BotoCoreError as error:
             raise ObjectStoreAway(self.name, self._why(error)) from None
 
-    def _told(self, response: Mapping[str, Any], key: str, version: str | None) -> Exception:
+    def _error_of(self, response: Mapping[str, Any], key: str, version: str | None) -> Exception:
         """What an answer that is none says."""
         code, message = str(response["Error"].get("Code")), str(response["Error"].get("Message"))
         if key and code in _GONE:

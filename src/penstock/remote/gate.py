@@ -148,7 +148,7 @@ class HttpGate:
 
     # -- saying --------------------------------------------------------------------------------------------
 
-    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         """See `Gate`. Progress that the server does not take is left out: it must cost nobody's lease."""
         items = [self._item(beat.lease, heartbeat=Sign(progress=_plain(beat.progress))) for beat in beats]
         try:
@@ -233,7 +233,7 @@ class HttpGate:
             # Kept, they would be refused again and again, and all later lines with them.
             LOG.warning("%d log lines are dropped: the server does not take them: %s", len(lines), error)
 
-    async def attend(self, worker: Worker) -> None:
+    async def register(self, worker: Worker) -> None:
         body = Offers(
             worker=worker.id,
             offers=self._offers,
@@ -243,7 +243,7 @@ class HttpGate:
         )
         await self._ask("PUT", "offers", body, None, ANSWER)
 
-    async def leave(self, worker: str) -> None:
+    async def deregister(self, worker: str) -> None:
         await self._chores.wait(2 * HANG_UP)
         await self._ask("POST", "leave", Leaving(worker=worker), None, ANSWER)
 

@@ -118,7 +118,7 @@ class Keys:
         """Where the keys come from, for people."""
         return VARIABLE if self._variable is not None else f"the file '{self.path}'"
 
-    def ring(self, make: bool = False) -> Keyring:
+    def keyring(self, make: bool = False) -> Keyring:
         """The keys as they are now. Raises SecretKeyError; with `make` a key is made where there is none."""
         if self._variable is not None:
             return Keyring(_read(self._variable.replace(",", "\n"), VARIABLE))
@@ -148,7 +148,7 @@ class Keys:
     def discard(self, only: str) -> None:
         """Remove the file again where it has no other key than this one, which has sealed nothing."""
         with contextlib.suppress(SecretKeyError):  # somebody else was faster
-            if self.in_file and self.ring().ids == (only,):
+            if self.in_file and self.keyring().ids == (only,):
                 self.path.unlink(missing_ok=True)
 
     def _from_file(self) -> list[bytes]:

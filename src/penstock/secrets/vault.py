@@ -30,13 +30,13 @@ class Sealed(Protocol):
 async def sealed_with(store: Sealed, keys: Keys) -> dict[str, str]:
     """What is sealed, by key. Raises SecretKeyError where one of them is missing here."""
     sealed = await store.secret_keys()
-    if missing := sealed.keys() - (keys.ring().ids if sealed and keys.exist else ()):
+    if missing := sealed.keys() - (keys.keyring().ids if sealed and keys.exist else ()):
         raise _foreign(missing, keys)
     return sealed
 
 
 def _foreign(missing: Iterable[str], keys: Keys) -> SecretKeyError:
-    here = f"has {' and '.join(keys.ring().ids)}" if keys.exist else "has none"
+    here = f"has {' and '.join(keys.keyring().ids)}" if keys.exist else "has none"
     where = (
         f"the lines of its key file to '{keys.path}'" if keys.in_file else f"it to {VARIABLE}, after a comma"
     )
@@ -67,7 +67,7 @@ class Vault:
         while True:
             made = not self._keys.exist
             used = await sealed_with(self._store, self._keys)
-            ring = self._keys.ring(make=True)
+            ring = self._keys.keyring(make=True)
             key_id, sealed = ring.seal(name, value, used)
             row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
             if row is not None:
@@ -87,7 +87,7 @@ class Vault:
             found[name] = rows[name]
         if not found:
             return {}
-        ring = self._keys.ring()
+        ring = self._keys.keyring()
         values = {name: ring.unseal(name, row.key_id, row.sealed) for name, row in found.items()}
         self.redactor.learn(values.values())
         return values
@@ -110,10 +110,10 @@ class Vault:
                     await self._learn()
                     self._known = sealed
 
-    async def ring_to_seal(self) -> Keyring:
+    async def keyring_for_sealing(self) -> Keyring:
         """The keys, made where no secret was ever set. Raises SecretKeyError where secrets have another key."""
         await sealed_with(self._store, self._keys)
-        return self._keys.ring(make=True)
+        return self._keys.keyring(make=True)
 
     def add_key(self) -> Keyring:
         """A new key before all others. Raises SecretKeyError, KeysElsewhere."""
@@ -121,7 +121,7 @@ class Vault:
 
     async def reseal(self, ring: Keyring | None = None) -> int:
         """Seal with the first key all that is sealed with another; how many. Raises SecretKeyError."""
-        ring = ring or self._keys.ring()
+        ring = ring or self._keys.keyring()
         total = 0
         # Until none is left: others may have set one meanwhile, with a key that was still in use.
         while done := await self._reseal_once(ring):
@@ -161,7 +161,7 @@ class Vault:
         after, values = "", list[str]()
         opened: dict[str, tuple[int, datetime]] = {}
         while page := await self._store.secrets(after=after, limit=PAGE):
-            after, ring = page[-1].name, self._keys.ring()
+            after, ring = page[-1].name, self._keys.keyring()
             for row in page:
                 version = (row.version, row.updated_at)
                 if self._opened.get(row.name) != version:

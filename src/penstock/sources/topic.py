@@ -125,10 +125,10 @@ class TopicReader:
             except SourceStopped:
                 raise
             except (Unreadable, WrongType) as error:
-                return await self._set_aside(feed, message, error)
+                return await self._dead_letter(feed, message, error)
             except _REFUSED as error:
                 if number == TRIES:
-                    return await self._set_aside(feed, message, error)
+                    return await self._dead_letter(feed, message, error)
             await feed.rest(PAUSE * 2 ** (number - 1))
 
     async def _try(self, feed: Trigger, message: Taken) -> None:
@@ -145,7 +145,7 @@ class TopicReader:
         if isinstance(done, Exception):
             raise done
 
-    async def _set_aside(self, feed: Trigger, message: Taken, error: PenstockError) -> None:
+    async def _dead_letter(self, feed: Trigger, message: Taken, error: PenstockError) -> None:
         """Keep the message where people look for what nobody took. Raises StoreError."""
         why = await add_dead_message(
             feed.node.store,

@@ -129,7 +129,9 @@ class RunViews(Clock, Protocol):
         """Workflow → status → how many runs; a workflow without runs is not in it."""
         ...
 
-    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    async def version_counts(
+        self, workflow: str, since: datetime, until: datetime
+    ) -> dict[tuple[int, str], int]:
         """How many runs of a workflow started then, by version and status."""
         ...
 

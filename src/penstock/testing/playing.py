@@ -40,12 +40,12 @@ class Play:
 
     @property
     def flow(self) -> Flow:
-        return self._world.host.hosted(self.id).flow
+        return self._world.host.run_of(self.id).flow
 
     @property
     def snapshot(self) -> Snapshot:
         """The whole state of the run, as a value."""
-        return self._world.host.hosted(self.id).snapshot
+        return self._world.host.run_of(self.id).snapshot
 
     @property
     def status(self) -> str:
@@ -103,7 +103,7 @@ class Play:
 
     @property
     def history(self) -> list[Entry]:
-        return list(self._world.host.hosted(self.id).history)
+        return list(self._world.host.run_of(self.id).history)
 
     @property
     def events(self) -> list[str]:
@@ -158,7 +158,7 @@ class Play:
     @property
     def at_rest(self) -> bool:
         """Whether nothing will happen unless somebody does something, or the run's timeout strikes."""
-        hosted = self._world.host.hosted(self.id)
+        hosted = self._world.host.run_of(self.id)
         if hosted.unfinished:
             return False
         snapshot, asked = hosted.snapshot, self._world.executor.asked

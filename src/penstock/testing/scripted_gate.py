@@ -123,8 +123,8 @@ class ScriptedGate:
         expires = now + (attempt.timeouts.heartbeat or MINUTE)
         return expires if deadline is None else min(expires, deadline)
 
-    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
-        self._called("beat")
+    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+        self._called("heartbeat")
         self.beats.append(list(beats))
         now = datetime.now(UTC)
         return [self._renewal(beat.lease, now) for beat in beats]
@@ -149,19 +149,19 @@ class ScriptedGate:
         self._called("log")
         self.lines += lines
 
-    async def attend(self, worker: Worker) -> None:
-        self._called("attend")
+    async def register(self, worker: Worker) -> None:
+        self._called("register")
         self.workers.append(worker)
 
-    async def leave(self, worker: str) -> None:
-        self._called("leave")
+    async def deregister(self, worker: str) -> None:
+        self._called("deregister")
         self.left.append(worker)
 
     def outcomes(self) -> dict[str, Any]:
         """Run → how its attempt ended, as it was told last."""
         return {report.lease.run: report.outcome for report in self.reports}
 
-    def beaten(self, run: str) -> list[Heartbeat]:
+    def heartbeats_of(self, run: str) -> list[Heartbeat]:
         """All signs of life for one run."""
         return [beat for beats in self.beats for beat in beats if beat.lease.run == run]
 

@@ -122,7 +122,7 @@ async def wk4_no_more_is_claimed_than_there_is_room_for(stage: Stage) -> None:
 async def wk5_a_lease_is_renewed_while_its_task_runs(stage: Stage) -> None:
     async with stage.worker() as gate:
         run = stage.give_hold("begun", "go", SHORT)
-        await gate.until(lambda: len(gate.beaten(run)) >= 4)
+        await gate.until(lambda: len(gate.heartbeats_of(run)) >= 4)
         stage.mark("go").touch()
         outcome = await stage.done(run)
 
@@ -140,11 +140,13 @@ async def wk7_progress_goes_with_the_renewal(stage: Stage) -> None:
     async with stage.worker() as gate:
         given = {"lines": [], "progress": {"percent": 40}, "go": str(stage.mark("go"))}
         run = gate.give("tell", given, SHORT)
-        await gate.until(lambda: any(beat.progress for beat in gate.beaten(run)))
+        await gate.until(lambda: any(beat.progress for beat in gate.heartbeats_of(run)))
         stage.mark("go").touch()
         await stage.done(run)
 
-    told = [msgspec.json.decode(beat.progress) for beat in gate.beaten(run) if beat.progress is not None]
+    told = [
+        msgspec.json.decode(beat.progress) for beat in gate.heartbeats_of(run) if beat.progress is not None
+    ]
     assert told[0] == {"percent": 40}
 
 
@@ -162,7 +164,7 @@ async def wk8_work_that_is_no_longer_wanted_is_stopped_and_not_reported(stage: S
 async def wk9_work_whose_lease_cannot_be_renewed_is_stopped_and_not_reported(stage: Stage) -> None:
     async with stage.worker() as gate:
         run = await stage.give_endless("task")
-        gate.away = {"beat"}
+        gate.away = {"heartbeat"}
         await stage.seen("task stopped")
         gate.away = set()
         after = await stage.done(gate.give("echo", {"value": "after"}))
@@ -182,7 +184,7 @@ async def wk10_work_is_stopped_at_its_deadline_and_not_reported(stage: Stage) ->
 
 async def wk11_reports_are_kept_while_the_gate_is_away(stage: Stage) -> None:
     async with stage.worker() as gate:
-        gate.away = {"report", "log", "attend"}
+        gate.away = {"report", "log", "register"}
         runs = [gate.give("echo", {"value": number}) for number in range(3)]
         tried = gate.calls.count("report") + 3
         await gate.until(lambda: gate.calls.count("report") >= tried)
@@ -232,7 +234,7 @@ async def wk14_a_stopping_worker_claims_no_more_ends_what_runs_and_leaves(stage:
 
     assert (gate.outcomes()[run], gate.released) == (Done(output="held"), [])
     assert (len(gate.leased), unclaimed in gate.outcomes()) == (leased, False)
-    assert (gate.left, gate.calls[-1]) == ([gate.workers[0].id], "leave")
+    assert (gate.left, gate.calls[-1]) == ([gate.workers[0].id], "deregister")
 
 
 async def wk15_what_does_not_end_in_the_grace_is_stopped_and_left_to_its_lease(stage: Stage) -> None:

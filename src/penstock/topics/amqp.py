@@ -63,7 +63,7 @@ class AmqpBus:
                 async with self._asking():
                     await queue.cancel(tag)
         finally:  # the server gives what is in hand to the next, in order
-            await self._leave(connection)
+            await self._close(connection)
 
     async def _queue(self, channel: Any, topic: str, group: str) -> Any:
         if topic.startswith(QUEUE):
@@ -109,14 +109,14 @@ class AmqpBus:
                 await self._target(await connection.channel())
             return f"AMQP, with the exchange {self._exchange}"
         finally:
-            await self._leave(connection)
+            await self._close(connection)
 
     async def close(self) -> None:
         connection, self._connection, self._channel = self._connection, None, None
         if connection is not None:
-            await self._leave(connection)
+            await self._close(connection)
 
-    async def _leave(self, connection: Any) -> None:
+    async def _close(self, connection: Any) -> None:
         """Whatever state it is in."""
         with suppress(Exception):
             async with asyncio.timeout(CALL_TIMEOUT):

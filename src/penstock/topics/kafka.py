@@ -172,11 +172,11 @@ class _KafkaSubscription:
                 self._why = None
                 return [_message(each) for each in good]
             if found:
-                self._refuse(found[0].error())
+                self._raise_fatal(found[0].error())
             if self._why is not None:
                 raise BusAway(self._url, self._why)
 
-    def _refuse(self, error: Any) -> None:
+    def _raise_fatal(self, error: Any) -> None:
         """What the library does not mend by itself ends the subscription. Raises BusAway."""
         if error.code() != self._kafka.KafkaError._PARTITION_EOF:
             raise BusAway(self._url, str(error))

@@ -96,7 +96,7 @@ async def create_release(ask: RequestContext[None, None]) -> Any:
     """Begin a release of some studies, by the services that are named, else by all that are enabled."""
     here = coordinator_of(ask)
     fields = _read(await body_of(ask), more=(CHOICE,))
-    await here.library.refuse_unknown(fields["studies"])
+    await here.library.reject_unknown(fields["studies"])
     return await view(ask, await here.create(fields))
 
 
@@ -114,7 +114,7 @@ async def _change(ask: RequestContext[None, None], partial: bool) -> Any:
     if set(fields.get("studies", ())) == set(begun):  # the same, in whatever order
         fields["studies"] = begun
     elif "studies" in fields:
-        await here.library.refuse_unknown(fields["studies"])
+        await here.library.reject_unknown(fields["studies"])
     await here.releases.describe(id, fields)
     return await view(ask, await here.releases.fresh(id))
 

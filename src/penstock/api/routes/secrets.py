@@ -37,7 +37,7 @@ async def delete_secret(ask: RequestContext[None, None]) -> None:
 async def rotate_key(ask: RequestContext[Rotate, None]) -> Rotated:
     """Make a new key and seal every secret with it; without `make`, seal with the first of the keys there are."""
     access = ask.service.access
-    return Rotated(await (access.rotate_key if ask.body.make else access.renew_seals)(ask.caller))
+    return Rotated(await (access.rotate_key if ask.body.make else access.reseal_secrets)(ask.caller))
 
 
 @calls.get("/api/audit", "admin", query=Paged, gives=Page[AuditEntry])

@@ -24,7 +24,7 @@ ALIVE = "still here"
 async def stream_run(ask: RequestContext[None, StreamQuery]) -> Any:
     """The history of a run from its beginning, or after Last-Event-ID or `after`, as it grows, to its end."""
     run = await ask.may_run("read")
-    ask.service.streams.refuse_more(ask.caller)
+    ask.service.streams.limit_streams(ask.caller)
     await ask.engine.following.last(run)
     after = _last(ask.request.headers.get(LAST), ask.query.after)
     source = _history(ask.engine, run, after)
@@ -53,7 +53,7 @@ async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes
 @calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
 async def stream_changes(ask: RequestContext[None, None]) -> Any:
     """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
-    ask.service.streams.refuse_more(ask.caller)
+    ask.service.streams.limit_streams(ask.caller)
     reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
     source = _changes(reader, ask.caller.sees)
     return StreamResponse(source, reader.id, ask.service.streams, ask.caller, _still(ask), reader.close)

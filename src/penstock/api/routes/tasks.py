@@ -124,7 +124,7 @@ async def leave(ask: RequestContext[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
     desk, worker = ask.service.desk, worker_key(ask.caller, ask.body.worker)
     desk.forget(worker)
-    await (await desk.behind(ask.engine)).gate.leave(worker)
+    await (await desk.behind(ask.engine)).gate.deregister(worker)
     return TAKEN
 
 

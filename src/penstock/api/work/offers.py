@@ -51,7 +51,7 @@ class TaskOffer(Struct, kw_only=True):
 
 async def take_offers(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Offers) -> None:
     """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
-    desk.refuse_newcomer(caller, body.worker)
+    desk.limit_workers(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
     lists = sorted(name + behind.suffix for name in named)
     require_lists(caller, body.task_lists or lists)
@@ -70,7 +70,7 @@ async def take_offers(desk: WorkerRegistry, behind: Behind, caller: Caller, body
     )
     news = await _news(desk, behind, caller, body, worker.task_lists, now)
     desk.remember(worker)  # before it is written: a poll that comes meanwhile would write over its name
-    await behind.gate.attend(worker)
+    await behind.gate.register(worker)
     for note in news:
         await behind.notes.put_note(PREFIX + note.name, offer_text(note))
     desk.note((note.offer, now + FRESH) for note in news)

@@ -26,8 +26,8 @@ async def poll(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Poll,
     """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
     lists = _lists(body, caller)
     limit = _limit(desk, body.max, caller)
-    desk.refuse_crowd(caller)
-    desk.refuse_newcomer(caller, body.worker)
+    desk.limit_polls(caller)
+    desk.limit_workers(caller, body.worker)
     desk.seen(behind, caller, body, lists)
     tasks, worker = None if body.tasks is None else tuple(body.tasks), worker_key(caller, body.worker)
     wish = ClaimRequest(worker=worker, task_lists=lists, tasks=tasks, limit=limit)

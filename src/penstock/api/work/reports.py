@@ -132,7 +132,7 @@ async def _renew(
     """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
     beats = {held.lease: Heartbeat(held.lease) for _, held, _ in batch.lines}
     beats |= {beat.lease: beat for _, beat in batch.beats}
-    renewals = dict(zip(beats, await behind.gate.beat(list(beats.values())), strict=True))
+    renewals = dict(zip(beats, await behind.gate.heartbeat(list(beats.values())), strict=True))
     for number, beat in batch.beats:
         renewal = renewals[beat.lease]
         answers[number] = AttemptSuperseded(items[number].id) if renewal.expires is None else renewal

@@ -126,7 +126,7 @@ class WorkerRegistry:
                 self._polls.pop(worker, None)
             claiming.cancel()
 
-    def refuse_crowd(self, caller: Caller) -> None:
+    def limit_polls(self, caller: Caller) -> None:
         """Raises TooManyPolls, StoreAway where the server stops."""
         if self.closed:
             raise StoreAway("this server is stopping")
@@ -135,7 +135,7 @@ class WorkerRegistry:
         if caller.role != "admin" and self._shares[caller.token_id or ""] >= SHARE:
             raise TooManyPolls(SHARE, "of this token ")
 
-    def refuse_newcomer(self, caller: Caller, worker: str) -> None:
+    def limit_workers(self, caller: Caller, worker: str) -> None:
         """Raises TooManyWorkers: one that comes by ever new names would fill the memory and the store with them."""
         if caller.role == "admin" or caller.token_id is None or worker_key(caller, worker) in self._there:
             return
@@ -188,7 +188,7 @@ class WorkerRegistry:
         written: Worker | None = None
         while (known := self._there.get(id)) is not None and known[0] is not written:
             written = known[0]
-            await behind.gate.attend(written)
+            await behind.gate.register(written)
 
     def remember(self, worker: Worker) -> None:
         """It was noted as there just now."""

@@ -149,7 +149,7 @@ def rotate_key(at: Target, reseal: Reseal = False, json: AsJson = False) -> None
         sealed = int(view["sealed"])
     else:
         sealed = in_database(
-            at.db, lambda access: access.renew_seals(ME) if reseal else access.rotate_key(ME)
+            at.db, lambda access: access.reseal_secrets(ME) if reseal else access.rotate_key(ME)
         )
     if json:
         print_json({"sealed": sealed})

@@ -79,7 +79,7 @@ def play_fast(
 
     try:
         with _tasks_print_to_stderr():
-            hosted = host.hosted(begin(host))
+            hosted = host.run_of(begin(host))
             play_out(host, clock, hosted.snapshot.run.id, stop=look)
             follow(hosted)
     finally:
@@ -105,7 +105,7 @@ async def _play_real(
     loop.set_exception_handler(rest.broke)
     try:
         with rest.interruptible(loop):
-            hosted = host.hosted(begin(host))
+            hosted = host.run_of(begin(host))
             hosted.watchers.append(rest.look)
             rest.run = hosted.snapshot.run.id
             rest.look(hosted.snapshot)

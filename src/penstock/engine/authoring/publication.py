@@ -55,7 +55,7 @@ class Catalog:
     ) -> Version:
         """The same with a text that was read and checked before."""
         new = _version_of(loaded, text, note, start, again)
-        self._flows.managers.refuse(new.workflow)
+        self._flows.managers.validate(new.workflow)
         version = await self._shelf.publish(new, None, audit_for(new.workflow, after=text))
         assert version is not None, "nothing was expected of the one before"
         self._flows.forget()
@@ -76,7 +76,7 @@ class Catalog:
         With `start` also a workflow that is there already is started. `before`: what the newest version says, for
         the record.
         """
-        self._flows.managers.refuse(loaded.flow.name)
+        self._flows.managers.validate(loaded.flow.name)
         new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
         version = await self._shelf.publish(new, expect, audit_for(new.workflow, before, text))
         self._flows.forget()

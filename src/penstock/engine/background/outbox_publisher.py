@@ -109,7 +109,7 @@ class Publishing:
         try:
             for holding in self._held.values():
                 await holding.give_back()
-            await self.presence.leave()
+            await self.presence.release()
         except PenstockError as error:
             log.info("others publish only in %g s: %s", self._lease.total_seconds(), error)
         await self.buses.close()
@@ -214,7 +214,7 @@ class Publishing:
             try:
                 await self._taker(bus).publish(letter.topic, message)
             except MessageRefused as error:
-                await self._set_aside(bus, letter, id, error)
+                await self._dead_letter(bus, letter, id, error)
             sent.append(letter.id)
 
     def _taker(self, bus: str) -> Taker:
@@ -231,7 +231,7 @@ class Publishing:
         self._rests[bus, topic] = asyncio.get_running_loop().time() + wait, failed + 1
         log.warning("nothing is published to %s just now: %s", _place(bus, topic), error)
 
-    async def _set_aside(self, bus: str, letter: OutboxMessageRow, id: str, error: MessageRefused) -> None:
+    async def _dead_letter(self, bus: str, letter: OutboxMessageRow, id: str, error: MessageRefused) -> None:
         """Keep what the broker will never take where people look. Raises StoreError."""
         place = (
             {"url": shown_address(letter.topic)} if bus == WEBHOOKS else {"bus": bus, "topic": letter.topic}

@@ -64,11 +64,11 @@ _LITERALS = {"raw": "literal", "text": "literal", "double": "literal", "uint": "
 def _unreadable(source: str, position: int) -> Exception:
     place, char = SourcePosition(source, position), source[position]
     if char in "\"'":
-        return place.refuse("syntax", "this string is not closed")
+        return place.error("syntax", "this string is not closed")
     if char in "&|=":
-        return place.refuse("syntax", f"`{char}` is not an operator; write `{char * 2}`")
+        return place.error("syntax", f"`{char}` is not an operator; write `{char * 2}`")
     shown = char if char.isprintable() else f"U+{ord(char):04X}"
-    return place.refuse("syntax", f"the character `{shown}` has no meaning here")
+    return place.error("syntax", f"the character `{shown}` has no meaning here")
 
 
 def _literal(kind: str, text: str, place: SourcePosition) -> Any:
@@ -89,11 +89,11 @@ def _whole(text: str, place: SourcePosition) -> int:
     unsigned = text[-1] in "uU"
     digits = text[:-1] if unsigned else text
     if len(digits) > 40:
-        raise place.refuse("overflow", "this number does not fit 64 bits")
+        raise place.error("overflow", "this number does not fit 64 bits")
     value = int(digits, 16) if digits[:2] in ("0x", "0X") else int(digits)
     # One more than fits: `-9223372036854775808` is read as a minus and this number.
     if value > (UINT_HIGH if unsigned else INT_HIGH + 1):
-        raise place.refuse("overflow", "this number does not fit 64 bits")
+        raise place.error("overflow", "this number does not fit 64 bits")
     return UInt(value) if unsigned else value
 
 
@@ -106,7 +106,7 @@ def _bytes(body: str, place: SourcePosition) -> bytes:
     for match in _ESCAPE.finditer(body):
         parts.append(_encoded(body[done : match.start()], place))
         if match.group("short") or match.group("long"):
-            raise place.refuse("syntax", f"`{match.group()}` has no meaning in bytes; write them as `\\x…`")
+            raise place.error("syntax", f"`{match.group()}` has no meaning in bytes; write them as `\\x…`")
         parts.append(bytes([_code_point(match, place)]))
         done = match.end()
     return b"".join([*parts, _encoded(body[done:], place)])
@@ -116,7 +116,7 @@ def _encoded(body: str, place: SourcePosition) -> bytes:
     try:
         return body.encode()
     except UnicodeEncodeError:
-        raise place.refuse("syntax", "this text holds half a character (a lone surrogate)") from None
+        raise place.error("syntax", "this text holds half a character (a lone surrogate)") from None
 
 
 def _code_point(match: re.Match[str], place: SourcePosition) -> int:
@@ -129,7 +129,7 @@ def _code_point(match: re.Match[str], place: SourcePosition) -> int:
     code = int(digits, 16) if digits else -1
     if not 0 <= code <= 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         shown = match.group().encode("ascii", "backslashreplace").decode()
-        raise place.refuse(
+        raise place.error(
             "syntax", f"`{shown}` is not an escape that strings know; write a backslash as `\\\\`"
         )
     return code

@@ -44,11 +44,11 @@ def parse(source: str, start: int = 0, closing: str = "") -> tuple[Node, int]:
     """The expression from `start` to the end of the text, or to the sign `closing`; and where that ended."""
     parser = _Parser(source, start, closing)
     if parser.sees(closing) if closing else parser.token.kind == "end":
-        raise parser.refuse("the expression is empty")
+        raise parser.error("the expression is empty")
     try:
         node = parser.expression()
     except RecursionError:
-        raise parser.refuse("parts are nested too deep", "too_deep") from None
+        raise parser.error("parts are nested too deep", "too_deep") from None
     if not (parser.sees(closing) if closing else parser.token.kind == "end"):
         raise parser.unexpected("an operator" if not closing else f"an operator or `{closing}`")
     return node, parser.token.end
@@ -58,7 +58,7 @@ class _Parser:
     def __init__(self, source: str, start: int, closing: str) -> None:
         self.source, self.start, self.depth = source, start, 0
         if not closing and len(source) > SOURCE:
-            raise SourcePosition(source, SOURCE).refuse(
+            raise SourcePosition(source, SOURCE).error(
                 "too_long", f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
             )
         self.token = next_token(source, start)
@@ -72,7 +72,7 @@ class _Parser:
     def take(self) -> Token:
         token = self.token
         if token.end - self.start > SOURCE:
-            raise SourcePosition(self.source, token.start).refuse(
+            raise SourcePosition(self.source, token.start).error(
                 "too_long", f"an expression has at most {SOURCE:,} characters"
             )
         self.token = next_token(self.source, token.end)
@@ -91,23 +91,23 @@ class _Parser:
 
     # Refusing
 
-    def refuse(self, message: str, code: str = "syntax") -> ExpressionError:
-        return SourcePosition(self.source, self.token.start).refuse(code, message)
+    def error(self, message: str, code: str = "syntax") -> ExpressionError:
+        return SourcePosition(self.source, self.token.start).error(code, message)
 
     def unexpected(self, wanted: str) -> ExpressionError:
         found = f"`{self.token.text[:40]}`" if self.token.kind != "end" else "the end"
-        return self.refuse(f"{wanted} should come here, not {found}")
+        return self.error(f"{wanted} should come here, not {found}")
 
     def bounded(self, count: int) -> None:
         if count > CHAIN:
-            raise self.refuse(f"more than {CHAIN} parts in a row", "too_deep")
+            raise self.error(f"more than {CHAIN} parts in a row", "too_deep")
 
     # Operators, the loosest first
 
     def expression(self) -> Node:
         self.depth += 1
         if self.depth > NESTING:
-            raise self.refuse(f"parts are nested more than {NESTING} deep", "too_deep")
+            raise self.error(f"parts are nested more than {NESTING} deep", "too_deep")
         at, cases = self.token.start, []
         node = self.binary(0)
         while self.accept("?"):
@@ -150,7 +150,7 @@ class _Parser:
         while self.sees("!") or self.sees("-"):
             signs.append(self.take())
             if len(signs) > NESTING or signs[-1].text != signs[0].text:
-                raise self.refuse(f"too many `{signs[0].text}` in a row", "too_deep")
+                raise self.error(f"too many `{signs[0].text}` in a row", "too_deep")
         negative = bool(signs) and signs[-1].text == "-" and self.token.kind in ("int", "literal")
         if negative and type(self.token.value) in (int, float):
             node = self.member(-self.token.value, signs.pop().start)
@@ -174,7 +174,7 @@ class _Parser:
                 self.expect("]")
                 node = Index(sign.start, node, key)
             elif self.sees("{") and isinstance(node, Name | Select):
-                raise self.refuse("messages are not part of this language; write a map as `{'name': value}`")
+                raise self.error("messages are not part of this language; write a map as `{'name': value}`")
             else:
                 return node
             count += 1
@@ -195,7 +195,7 @@ class _Parser:
         if self.accept("("):
             return self.called(token, operand)
         if token.text in _WORDS or token.text == "in":
-            raise SourcePosition(self.source, token.start).refuse(
+            raise SourcePosition(self.source, token.start).error(
                 "syntax", f'`{token.text}` is a word of the language; write `["{token.text}"]`'
             )
         return Select(token.start, operand, token.text)
@@ -223,7 +223,7 @@ class _Parser:
         token = self.token
         if token.kind in ("int", "literal"):
             if token.kind == "int" and token.value > INT_HIGH:
-                raise self.refuse("this number does not fit 64 bits", "overflow")
+                raise self.error("this number does not fit 64 bits", "overflow")
             self.take()
             return Constant(token.start, token.value)
         if token.kind == "name":
@@ -251,7 +251,7 @@ class _Parser:
             self.take()
             return Constant(token.start, _WORDS[token.text])
         if token.text in _RESERVED:
-            raise self.refuse(f"`{token.text}` is a reserved word and cannot be a name")
+            raise self.error(f"`{token.text}` is a reserved word and cannot be a name")
         self.take()
         return self.called(token, None) if self.accept("(") else Name(token.start, token.text)
 
@@ -277,7 +277,7 @@ def _has_argument(call: Call, source: str) -> Node:
     if isinstance(argument, Index) and isinstance(argument.key, Constant) and type(argument.key.value) is str:
         return Select(argument.key.at, argument.operand, argument.key.value, test=True)
     if not isinstance(argument, Select) or argument.test:
-        raise SourcePosition(source, call.at).refuse(
+        raise SourcePosition(source, call.at).error(
             "bad_macro", "`has` takes one selection such as `has(data.size)`"
         )
     return Select(argument.at, argument.operand, argument.field, test=True)
@@ -290,13 +290,13 @@ def _expand(call: Call, target: Node, source: str) -> Node:
         return call
     place = SourcePosition(source, call.at)
     if len(call.arguments) not in counts:
-        raise place.refuse(
+        raise place.error(
             "bad_macro",
             f"`{call.name}` takes a variable and an expression, as in `list.{call.name}(x, x > 1)`",
         )
     variable, *bodies = call.arguments
     if not isinstance(variable, Name):
-        raise place.refuse(
+        raise place.error(
             "bad_macro", f"the first argument of `{call.name}` must be a plain name for each item"
         )
     kind = "exists_one" if call.name == "existsOne" else call.name

@@ -173,7 +173,7 @@ class Commands(EventDelivery):
         posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Make the run of the version, or of the newest; held where its workflow or the installation is paused."""
-        self._flows.managers.refuse(workflow)
+        self._flows.managers.validate(workflow)
         believed: WorkflowState | None = None
         for _ in range(TRIES):
             flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
@@ -236,7 +236,7 @@ class Commands(EventDelivery):
 
     async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
         try:
-            await self._refuse_canceled(run)
+            await self._reject_canceled(run)
             validate_keys(subject=wish.subject)
             header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
             posts = begun_posts(run, wish)
@@ -256,7 +256,7 @@ class Commands(EventDelivery):
             return (await self.look(run)).snapshot.run.by
         return None
 
-    async def _refuse_canceled(self, child: str) -> None:
+    async def _reject_canceled(self, child: str) -> None:
         """A chain of runs must not grow as fast as it is being canceled. Raises RunEnded."""
         for run in forebears(child):
             with suppress(UnknownRun):
@@ -269,12 +269,12 @@ class Commands(EventDelivery):
     async def cancel(self, run: str, force: bool = False, reason: str | None = None) -> None:
         """Raises UnknownRun, RunEnded, and Managed where `force` would leave its clean-up out."""
         if force:
-            self._flows.managers.refuse((await self.look(run)).flow.name)
+            self._flows.managers.validate((await self.look(run)).flow.name)
         await self._act(run, Canceled(force, reason))
 
     async def pause(self, run: str) -> None:
         """Raises UnknownRun, RunEnded, Managed."""
-        self._flows.managers.refuse((await self.look(run)).flow.name)
+        self._flows.managers.validate((await self.look(run)).flow.name)
         await self._act(run, Paused())
 
     async def resume(self, run: str) -> None:
@@ -288,7 +288,7 @@ class Commands(EventDelivery):
     async def retry(self, run: str, step: str | None = None) -> None:
         """Put back what failed. Raises UnknownRun, NotRetryable, Invalid, Managed."""
         flow = (await self.look(run)).flow
-        self._flows.managers.refuse(flow.name)
+        self._flows.managers.validate(flow.name)
         if step is not None and step not in flow.steps:
             raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
         for _ in range(TRIES):
@@ -320,7 +320,7 @@ class Commands(EventDelivery):
         Raises UnknownStep, Invalid, RunEnded, Managed, NotTheirs, NotSeparate.
         """
         live = await self.look(run)
-        self._flows.managers.refuse(live.flow.name)
+        self._flows.managers.validate(live.flow.name)
         if port is not None:
             await reject_recursion(self._store, live, approvals_in(live.flow, [step]))
         if await self.ask(run, Disabled(step, port)) != "refused":

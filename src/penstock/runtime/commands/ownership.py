@@ -34,7 +34,7 @@ class Owners:
     def add(self, workflow: str, by: str) -> None:
         self._names[workflow] = by
 
-    def refuse(self, workflow: str) -> None:
+    def validate(self, workflow: str) -> None:
         """Raises Managed where the caller is not the application itself."""
         by = self._names.get(workflow)
         if by is not None and _ACTS.get() != workflow:

@@ -61,7 +61,7 @@ class RepairCommands:
         wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
         for _ in range(TRIES):
             live = await self._intake.look(run)
-            await self._refuse_round(live, approvals_left_out(live, puts))
+            await self._reject_recursion(live, approvals_left_out(live, puts))
             plan = self._try(live, wish)
             if dry_run:
                 return _repair_answer(plan) | {"outlook": reachability_of(live.flow, plan.snapshot)}
@@ -73,7 +73,7 @@ class RepairCommands:
     def _try(self, live: CachedRun, wish: Repaired) -> Plan:
         """What the repair leads to. Raises RunEnded, Changed, Invalid."""
         snapshot, now = live.snapshot, self._clock.now()
-        self._flows.managers.refuse(live.flow.name)
+        self._flows.managers.validate(live.flow.name)
         if snapshot.ended:
             raise RunEnded(snapshot.run.id, snapshot.status)
         if wish.expect is not None and wish.expect != snapshot.seq:
@@ -93,8 +93,8 @@ class RepairCommands:
         wish = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
         for _ in range(TRIES):
             live = await self._intake.look(run)
-            self._refuse_skip(live, wish)
-            await self._refuse_round(live, approvals_in(live.flow, [step]))
+            self._validate_skip(live, wish)
+            await self._reject_recursion(live, approvals_in(live.flow, [step]))
             if live.snapshot.ended:
                 _, state = await self._flows.newest(live.flow.name)
                 wish = replace(wish, paused=wider_pauses(state))
@@ -103,11 +103,11 @@ class RepairCommands:
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
         raise restless(live.flow.name)
 
-    async def _refuse_round(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
+    async def _reject_recursion(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
         await reject_recursion(self._intake.store, live, steps, begins)
 
-    def _refuse_skip(self, live: CachedRun, wish: Skipped) -> None:
-        self._flows.managers.refuse(live.flow.name)
+    def _validate_skip(self, live: CachedRun, wish: Skipped) -> None:
+        self._flows.managers.validate(live.flow.name)
         known = live.flow.steps.get(wish.step)
         if known is None:
             raise UnknownStep(live.flow.name, wish.step, live.flow.steps)
@@ -128,10 +128,10 @@ class RepairCommands:
         """
         live = await self._intake.look(run)
         header = live.snapshot.run
-        self._flows.managers.refuse(header.workflow)
+        self._flows.managers.validate(header.workflow)
         fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
         passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
-        await self._refuse_round(live, sorted(passed), begins=True)
+        await self._reject_recursion(live, sorted(passed), begins=True)
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)

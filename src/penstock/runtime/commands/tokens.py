@@ -188,7 +188,7 @@ class Tokens:
     async def _edit_custom(self, edit: Edit) -> dict[str, Any]:
         for name in edit.names():
             _validate_name(name)
-            self._refuse_managed(name)
+            self._validate_owner(name)
         puts = [_change(one, None) for one in edit.insert]
         puts += [_change(one, one.version) for one in edit.update]
         gone = [TokenChange(name=one.name, expect=one.version, gone=True) for one in edit.delete]
@@ -202,15 +202,15 @@ class Tokens:
             raise Changed(f"token '{done}'", expected, rows[0].version if rows else None)
         return {"items": [_custom(row) for row in done]}
 
-    def _refuse_managed(self, name: str) -> None:
+    def _validate_owner(self, name: str) -> None:
         """Raises Managed where an application keeps its own things there."""
-        self._managers.refuse(name.removeprefix(CUSTOM).partition("/")[0])
+        self._managers.validate(name.removeprefix(CUSTOM).partition("/")[0])
 
-    async def _refuse_around(self, prefix: str) -> None:
+    async def _validate_prefix_owner(self, prefix: str) -> None:
         """Raises Managed where names that begin so take in those of an application that has some."""
         for name in self._managers.under(prefix.removeprefix(CUSTOM)):
             if await self._store.tokens(f"{CUSTOM}{name}/", "", 1):
-                self._managers.refuse(name)
+                self._managers.validate(name)
 
     async def _edit_run(self, edit: Edit, workflow: str, run: str) -> dict[str, Any]:
         versions = {one.version for one in edit.old()}
@@ -233,8 +233,8 @@ class Tokens:
         """
         if prefix != CUSTOM:
             _validate_name(prefix)
-            self._refuse_managed(prefix)
-        await self._refuse_around(prefix)
+            self._validate_owner(prefix)
+        await self._validate_prefix_owner(prefix)
         validate_texts(owner=owner)
         if not owner or not timedelta(0) < lease <= MAX_LEASE or not 1 <= limit <= MAX_TOKENS:
             raise Invalid(

@@ -90,7 +90,7 @@ class EventDelivery:
         raise UndeclaredEvent(None, event, sorted(known))
 
     async def _event(self, live: CachedRun, event: Outside, seen: Seen | None) -> Answer:
-        self._flows.managers.refuse(live.flow.name)
+        self._flows.managers.validate(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
         validate_room(live.flow, live.snapshot, event)

@@ -62,7 +62,7 @@ class Backlog:
         looked.clear()
         looked.update(before)
 
-    def leave(self, key: Key, left: int) -> None:
+    def subtract(self, key: Key, left: int) -> None:
         """It found as many as it asked for, and so many may still be there, in whichever of its lists."""
         self._seen_by(key)[key[1][0]] -= left
 

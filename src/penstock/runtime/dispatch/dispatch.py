@@ -285,7 +285,7 @@ class Dispatch:
             if leased is None:
                 self._backlog.unsee(key, before)
             elif len(leased) == asked:
-                self._backlog.leave(key, unseen - asked)
+                self._backlog.subtract(key, unseen - asked)
         self.leased += len(leased)
         for each in leased:
             self._expect(each.expires)
@@ -328,7 +328,7 @@ class Dispatch:
         """What is remembered may be old, but an attempt stays what it was when it was made."""
         return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, CachedRun) else None
 
-    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         if any([beat.progress is not None for beat in beats]):
             redact = await self.redaction()
             beats = [redacted_heartbeat(beat, redact) for beat in beats]
@@ -341,7 +341,7 @@ class Dispatch:
             redact = await self.redaction()
             reports = [redacted_report(report, redact) for report in reports]
         answers = _Answers(len(reports))
-        requests = [_request(report, answers.told) for report in reports]
+        requests = [_request(report, answers.on_answer) for report in reports]
         for request in requests:
             self._submit(request)
         rare = await answers.rare if requests else {}
@@ -371,10 +371,10 @@ class Dispatch:
         redact = await self.redaction()
         await self._store.log([redacted_line(line, redact) for line in lines])
 
-    async def attend(self, worker: Worker) -> None:
+    async def register(self, worker: Worker) -> None:
         await self._store.register(worker)
 
-    async def leave(self, worker: str) -> None:
+    async def deregister(self, worker: str) -> None:
         for desk in [desk for desk in self._desks.values() if desk.worker == worker]:
             self._sweep(desk)
         await self._store.deregister(worker)
@@ -391,7 +391,7 @@ class _Answers:
         self._left = count
         self._failed: BaseException | None = None
 
-    def told(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+    def on_answer(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
         if answer != "accepted":
             # A run that is gone has no use for a report; the others must not suffer for it.
             self._rare[request] = answer or "superseded"

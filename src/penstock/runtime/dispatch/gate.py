@@ -48,7 +48,7 @@ class Gate(Protocol):
         """
         ...
 
-    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         """Signs of life. A renewal without `expires`: the work is no longer wanted, stop it."""
         ...
 
@@ -60,8 +60,8 @@ class Gate(Protocol):
 
     async def log(self, lines: Sequence[LogLine]) -> None: ...
 
-    async def attend(self, worker: Worker) -> None:
+    async def register(self, worker: Worker) -> None:
         """The worker is there, or still there."""
         ...
 
-    async def leave(self, worker: str) -> None: ...
+    async def deregister(self, worker: str) -> None: ...

@@ -146,7 +146,7 @@ class InMemoryEngine:
 
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
-        return self._ask(run, checked_event(self.hosted(run).flow, event))
+        return self._ask(run, checked_event(self.run_of(run).flow, event))
 
     def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
@@ -159,7 +159,7 @@ class InMemoryEngine:
             self.inbox.keep(key, event, now)
             self.inbox.remember(event, now)
             return "accepted"
-        hosted = self.hosted(run)
+        hosted = self.run_of(run)
         event = checked_event(hosted.flow, event)
         self.inbox.remember(event, now)
         return self._ask(run, _with_scoped_id(hosted, event))
@@ -175,29 +175,29 @@ class InMemoryEngine:
     def cancel(self, run: RunId, force: bool = False) -> None:
         """Cancel a run. Raises RunEnded."""
         if self._ask(run, Canceled(force)) == "refused":
-            raise RunEnded(run, self.hosted(run).snapshot.status)
+            raise RunEnded(run, self.run_of(run).snapshot.status)
 
     def pause(self, run: RunId) -> None:
         """Dispatch nothing new of a run. Raises RunEnded."""
         if self._ask(run, Paused()) == "refused":
-            raise RunEnded(run, self.hosted(run).snapshot.status)
+            raise RunEnded(run, self.run_of(run).snapshot.status)
 
     def resume(self, run: RunId) -> None:
         """Go on where a pause held the run. Raises RunEnded."""
         if self._ask(run, Resumed()) == "refused":
-            raise RunEnded(run, self.hosted(run).snapshot.status)
+            raise RunEnded(run, self.run_of(run).snapshot.status)
 
     def retry(self, run: RunId, step: str | None = None) -> None:
         """Put back what failed. Raises NotRetryable, Invalid."""
-        flow = self.hosted(run).flow
+        flow = self.run_of(run).flow
         if step is not None and step not in flow.steps:
             raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
         if self._ask(run, Retried(step)) == "refused":
-            raise NotRetryable(run, self.hosted(run).snapshot.status)
+            raise NotRetryable(run, self.run_of(run).snapshot.status)
 
     def disable(self, run: RunId, step: str, port: str | None = "done") -> None:
         """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
-        hosted = self.hosted(run)
+        hosted = self.run_of(run)
         if self._ask(run, Disabled(step, port)) == "refused":
             if hosted.snapshot.ended:
                 raise RunEnded(run, hosted.snapshot.status)
@@ -212,7 +212,7 @@ class InMemoryEngine:
         for hosted in self.runs.values():
             hosted.silence()
 
-    def hosted(self, run: RunId) -> InMemoryRun:
+    def run_of(self, run: RunId) -> InMemoryRun:
         """Raises UnknownRun."""
         hosted = self.runs.get(run)
         if hosted is None:
@@ -223,7 +223,7 @@ class InMemoryEngine:
 
     def _ask(self, run: RunId, occurrence: RunInput) -> Answer:
         """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
-        hosted = self.hosted(run)
+        hosted = self.run_of(run)
         batch = [occurrence]
         if hosted.unfinished:
             _keep_going(batch)
@@ -325,7 +325,7 @@ class InMemoryEngine:
 
     def _deliver(self, run: RunId, event: Outside) -> str | None:
         """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
-        hosted = self.hosted(run)
+        hosted = self.run_of(run)
         try:
             event = checked_event(hosted.flow, event)
         except Invalid as error:

@@ -18,7 +18,7 @@ def play_out(
     stop: Callable[[], bool] = lambda: False,
 ) -> Snapshot:
     """Let time pass until the run is at rest: ended, waiting for outside, stalled, or paused."""
-    hosted = host.hosted(run)
+    hosted = host.run_of(run)
     while hosted.moving and not stop():
         due = clock.next()
         if due is None or (until is not None and due > until):

@@ -107,11 +107,11 @@ class _LoopAlarm:
 
     def __init__(self, clock: LoopClock, when: datetime, call: Callable[[], None]) -> None:
         self.clock, self.when, self.call = clock, when, call
-        self.handle = clock.later(when, self.ring)
+        self.handle = clock.later(when, self.fire)
 
-    def ring(self) -> None:
+    def fire(self) -> None:
         if self.clock.now() < self.when:
-            self.handle = self.clock.later(self.when, self.ring)
+            self.handle = self.clock.later(self.when, self.fire)
         else:
             self.call()
 

@@ -121,17 +121,17 @@ class Timers:
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
-        _each(self._ring, due.timers)
+        _each(self._fire, due.timers)
         _each(self._end, due.tasks)
         self.read(due.messages)
         return max(len(due.timers), len(due.tasks), len(due.messages)) >= BATCH
 
-    def _ring(self, timer: DueTimer) -> None:
+    def _fire(self, timer: DueTimer) -> None:
         self.rung += 1
         occurrence = decode_message(timer.body)
         if isinstance(occurrence, StartChild):
             raise Unreadable("a timer begins no run")
-        self._take(("timer", timer.id), Request(timer.run, occurrence, self._told, rung=timer.id))
+        self._take(("timer", timer.id), Request(timer.run, occurrence, self._on_answer, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:
         """An attempt outlived a limit. The lease that was found is ended, no other: a late worker cannot be hurt."""
@@ -140,7 +140,7 @@ class Timers:
         self.timed_out += task.limit != "lost"
         index = None if lease.index == WHOLE else lease.index
         occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
-        self._take(lease, Request(lease.run, occurrence, self._told, lease=lease, overdue=True))
+        self._take(lease, Request(lease.run, occurrence, self._on_answer, lease=lease, overdue=True))
 
     def read(self, messages: Sequence[Message]) -> None:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
@@ -154,7 +154,7 @@ class Timers:
             self.begin_child(message.id, run, body)
         else:
             outside = isinstance(body, Outside)
-            request = Request(run, body, self._told, read=message.id, check=outside)
+            request = Request(run, body, self._on_answer, read=message.id, check=outside)
             self._take(("message", message.id), request)
 
     def _take(self, key: object, request: Request) -> None:
@@ -163,7 +163,7 @@ class Timers:
             self._hand.add(key)
             self.submit(request)
 
-    def _told(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+    def _on_answer(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
         """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
         if request.rung is not None:
             self._hand.discard(("timer", request.rung))

@@ -121,7 +121,7 @@ class Changes:
         self._wakes.add(wake)
         return Reader(self, wake, last)
 
-    def leave(self, wake: asyncio.Event) -> None:
+    def unsubscribe(self, wake: asyncio.Event) -> None:
         self._wakes.discard(wake)
         self._wanted_until = asyncio.get_running_loop().time() + LINGER
 
@@ -182,4 +182,4 @@ class Reader:
         return Batch(found)
 
     def close(self) -> None:
-        self._changes.leave(self._wake)
+        self._changes.unsubscribe(self._wake)

@@ -52,7 +52,7 @@ class Facts(Struct, frozen=True, kw_only=True, dict=True):
         return {(each.firing, each.index): each for each in reversed(self.locks)}
 
     @cached_property
-    def ring_at(self) -> dict[ElementPlace, datetime]:
+    def wakes_at(self) -> dict[ElementPlace, datetime]:
         """When each element is woken, the first time where there are several."""
         rings = [((what.firing, what.index), due) for due, what in self.timers if isinstance(what, Rang)]
         return dict(sorted(rings, key=lambda each: each[1], reverse=True))
@@ -277,7 +277,7 @@ def _outside(snapshot: Snapshot, step: FlowStep, element: Element) -> Reason:
 
 
 def _sleeping(step: FlowStep, element: Element, facts: Facts) -> Reason:
-    until = time_text(facts.ring_at.get(element.id))
+    until = time_text(facts.wakes_at.get(element.id))
     if element.state == "sleep":
         return {"reason": "timer", "until": until, "text": f"'{step.name}' sleeps until {until}."}
     text = f"Attempt {element.attempt} of '{step.name}' failed; it is tried again at {until}."

@@ -70,7 +70,7 @@ async def workflow_stats(
     begin = since or end - DAY
     if begin >= end:
         raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
-    tally = await store.tally(workflow, begin, end)
+    tally = await store.version_counts(workflow, begin, end)
     counts = {place: count for place, count in tally.items() if version in (None, place[0])}
     total = sum(counts.values())
     asked = Filter(workflow=workflow, version=version, since=begin, until=end)

@@ -154,7 +154,7 @@ class Hooks:
 
     async def _messages(self, rule: Rule, call: Call) -> list[Message]:
         if isinstance(rule, Sns):
-            letter = await self.letter_of(rule.topics, call)
+            letter = await self.sns_message_of(rule.topics, call)
             return [] if letter is None else [message_of_sns(letter, call, rule)]
         try:
             verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
@@ -173,18 +173,18 @@ class Hooks:
             )
         return [value for value in found if value]
 
-    async def letter_of(self, topics: Collection[str], call: Call) -> SnsMessage | None:
+    async def sns_message_of(self, topics: Collection[str], call: Call) -> SnsMessage | None:
         """What SNS delivers for one of the topics; None: it was about the subscription itself, which is settled.
 
         Raises Unreadable, Untrusted, Unverified, Stale, CertificateAway.
         """
-        letter = await self._letter(topics, call)
+        letter = await self._sns_message(topics, call)
         if letter.kind == "Notification":
             return letter
         await self._settle(letter)
         return None
 
-    async def _letter(self, topics: Collection[str], call: Call) -> SnsMessage:
+    async def _sns_message(self, topics: Collection[str], call: Call) -> SnsMessage:
         now = self._now()
         letter = read_sns_message(call.body, (*topics, *self._topics), now)
         if self._certificates is None:

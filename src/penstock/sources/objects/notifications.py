@@ -143,7 +143,7 @@ class Noticing:
         if asked.refused is None:
             return await self._starts.start(asked.source, found, notice.event, notice.transport, key)
         context = context_of(found, notice.event, notice.transport)
-        return await self._starts.refuse(asked.source, found, context, key, asked.refused)
+        return await self._starts.dead_letter_start(asked.source, found, context, key, asked.refused)
 
     async def _spelling(self, sources: list[ObjectSource], notice: Notice) -> str:
         """Which of several ways to write the key is meant, where the object cannot be asked: the one that is known.
@@ -199,19 +199,19 @@ class ObjectHooks(Noticing):
             odd: list[tuple[Any, Unreadable]] = []
             notices = await self._notices(address, call, lambda *each: odd.append(each))
             told = await self.take(address, notices)
-            told = replace(told, refused=told.refused + await self._set_aside(address, odd))
+            told = replace(told, refused=told.refused + await self._dead_letter(address, odd))
         except PenstockError as error:
             self._hooks.refused[str(getattr(error, "reason", error.code))] += 1
             raise
         self._hooks.taken["taken" if told.started else "duplicate" if told.duplicate else "ignored"] += 1
         return told
 
-    async def _set_aside(self, address: Address, odd: list[tuple[Any, Unreadable]]) -> int:
+    async def _dead_letter(self, address: Address, odd: list[tuple[Any, Unreadable]]) -> int:
         """Keep what cannot be read where people look for it; how many."""
         tally = self._stores.tallies[address.name]
         for record, error in odd:
             tally.note("refused")
-            tally.error = await self._starts.set_aside(address.name, record, error)
+            tally.error = await self._starts.dead_letter(address.name, record, error)
             log.warning("%s", tally.error)
         return len(odd)
 
@@ -226,7 +226,7 @@ class ObjectHooks(Noticing):
 
     async def _notices(self, address: Address, call: Call, odd: Odd) -> list[Notice]:
         if "x-amz-sns-message-type" in call.headers:
-            letter = await self._hooks.letter_of(address.topics, call)
+            letter = await self._hooks.sns_message_of(address.topics, call)
             return [] if letter is None else read_notices(read_json(letter.message.encode()), odd)
         if not token_fits(shown_token(call.headers))(await self._token(address.name)):
             raise Unverified("mismatch")

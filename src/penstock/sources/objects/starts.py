@@ -75,7 +75,7 @@ class ObjectStarts:
         about = Filter(workflow=workflow, subject=subject_of(bucket, key), limit=1)
         return bool(await self._intake.store.runs(about))
 
-    async def set_aside(self, store: str, record: Any, error: PenstockError) -> str:
+    async def dead_letter(self, store: str, record: Any, error: PenstockError) -> str:
         """Keep what a store told and nobody can read; in which words. Raises StoreError."""
         return await add_dead_notice(self._intake.store, store, record, error, await self._intake.store.now())
 
@@ -95,10 +95,10 @@ class ObjectStarts:
         except IdempotencyMismatch:  # told again, and the object has changed meanwhile
             return "duplicate"
         except (Invalid, NotFound, Conflict) as error:
-            return await self.refuse(source, found, context, key, error)
+            return await self.dead_letter_start(source, found, context, key, error)
         return "duplicate" if duplicate else "started"
 
-    async def refuse(
+    async def dead_letter_start(
         self, source: ObjectSource, found: Object, context: Mapping[str, Any], key: str, error: PenstockError
     ) -> Outcome:
         """Set the start of a run aside, once however often it is told. Raises StoreError."""

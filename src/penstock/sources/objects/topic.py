@@ -48,7 +48,7 @@ class ObjectTopicReader:
                 # What went wrong before does not any more; until one is taken older ones may still be there.
                 await feed.save(state if since is None else {**state, "skips": True})
                 while (messages := await next_messages(subscription, stopped)) is not None:
-                    await self._refuse_stopped(feed, state)
+                    await self._reject_stopped(feed, state)
                     if since is not None:
                         await feed.save(state)
                         since = None
@@ -68,7 +68,7 @@ class ObjectTopicReader:
         since, _ = await feed.by_our_clock(started)
         return since, here
 
-    async def _refuse_stopped(self, feed: Trigger, state: dict[str, Any]) -> None:
+    async def _reject_stopped(self, feed: Trigger, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
         _, now = await feed.node.flows.newest(feed.workflow)
         since, _ = await feed.node.store.source_times(feed.workflow)
@@ -86,13 +86,13 @@ class ObjectTopicReader:
         try:
             notices = notices_of(message.headers, message.body, lambda _, why: odd.append(why))
         except (Unreadable, WrongType) as error:
-            await self._set_aside(feed, message, error)
+            await self._dead_letter(feed, message, error)
             return []
         if odd:
-            await self._set_aside(feed, message, odd[0])
+            await self._dead_letter(feed, message, odd[0])
         return notices
 
-    async def _set_aside(self, feed: Trigger, message: Message, error: PenstockError) -> None:
+    async def _dead_letter(self, feed: Trigger, message: Message, error: PenstockError) -> None:
         tally = self._stores.tallies[self._address.name]
         tally.note("refused")
         tally.error = await add_dead_message(

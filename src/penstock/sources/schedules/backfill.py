@@ -142,7 +142,9 @@ class Filling:
         job, room = progress.job, self.rules.room
         first = job.first if progress.done is None else progress.done + _MOMENT
         many = TOGETHER
-        while room is not None and (many := room - len(await feed.live(room, (BACKFILL, job.id)))) <= 0:
+        while (
+            room is not None and (many := room - len(await feed.active_runs(room, (BACKFILL, job.id)))) <= 0
+        ):
             if not await feed.rest(ROOM):
                 return None
         ticks = list(islice(ticks_between(self.rules.schedule, first, job.last), min(many, TOGETHER)))

@@ -84,7 +84,7 @@ class Clock:
         known = await feed.node.store.start_key(feed.workflow, f"{KIND}:{tick_text(tick)}")
         if known is not None:  # before it was noted, this node or the one before it went
             return await _saved(feed, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
-        live = [row.id for row in await feed.live(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
+        live = [row.id for row in await feed.active_runs(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
         late = self.rules.catch_up == "all" and feed.now() - tick > ON_TIME
         what = verdict(self.rules, len(live), await self._newest(feed), late)
         if what == "wait":

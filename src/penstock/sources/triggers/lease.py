@@ -101,14 +101,14 @@ class NodeLease:
             await self._sweep()
         self._version, self._until = version, until
 
-    async def leave(self) -> None:
+    async def release(self) -> None:
         """Go: others take over at once."""
         self._until = 0.0
         if self.shared and self._version is not None:
             await _write(self._store, self._change(gone=True), self.owner)
         self._version = None
 
-    async def bury(self, owner: str) -> bool:
+    async def expire(self, owner: str) -> bool:
         """Whether the node of that name is gone for good, or was never there."""
         if not self.shared:
             return owner != self.owner
@@ -146,7 +146,7 @@ class TriggerLease:
         """Hold the feed; None: another node does, and lives. What another kind of source left behind is dropped."""
         row = await _read(store, name)
         owner = None if row is None else row.owner
-        if owner is not None and owner != presence.owner and not await presence.bury(owner):
+        if owner is not None and owner != presence.owner and not await presence.expire(owner):
             return None
         record = read_record(row) if row is not None else None
         if record is None or record.kind != kind:

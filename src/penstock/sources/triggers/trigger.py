@@ -135,7 +135,7 @@ class Trigger:
 
     async def save(self, state: Any, *, error: str | None = None) -> None:
         """Keep the state, and what is wrong, if anything; whoever feeds next goes on from it. Raises Lost."""
-        self._refuse_lost()
+        self._validate_lease()
         at = None if error is None else self.now()
         failures = 0 if error is None else self._holding.record.failures
         await self._holding.keep(state=state, error=error, error_at=at, failures=failures, stopped=False)
@@ -163,7 +163,7 @@ class Trigger:
 
     async def ready(self) -> None:
         """Wait until runs may be started. Raises Lost, SourceStopped."""
-        self._refuse_lost()
+        self._validate_lease()
         flow, state = await self.node.flows.newest(self.workflow)
         if not state.started and not self.want.by_hand and not self.finishing:
             raise SourceStopped(self.workflow)
@@ -206,7 +206,7 @@ class Trigger:
         flow, _ = await self.node.flows.newest(self.workflow)
         most, clock = flow.definition.max_running, asyncio.get_running_loop().time
         until = clock() + patience
-        while most is not None and len(await self.live(most)) >= most:
+        while most is not None and len(await self.active_runs(most)) >= most:
             if clock() >= until or not await self.rest(ROOM):
                 return False
         return True
@@ -224,7 +224,7 @@ class Trigger:
 
         Raises Lost, SourceStopped, OtherWorkflow, and what an event raises.
         """
-        self._refuse_lost()
+        self._validate_lease()
         outside = Outside(
             event=event, data=data, set=None if set is None else dict(set), id=id, workflow=self.workflow
         )
@@ -232,7 +232,7 @@ class Trigger:
         await self.well()
         return answer
 
-    async def live(self, limit: int, label: tuple[str, str] | None = None) -> list[RunRow]:
+    async def active_runs(self, limit: int, label: tuple[str, str] | None = None) -> list[RunRow]:
         """The runs of the workflow that are under way, the oldest first, up to so many; or those with a label."""
         filter = Filter(workflow=self.workflow, statuses=LIVE, label=label, sort="oldest", limit=limit)
         return await self.node.store.runs(filter)
@@ -253,7 +253,7 @@ class Trigger:
 
     async def fail(self, error: BaseException) -> int:
         """Keep why it does not work, for people to see; how often it failed in a row. Raises Lost."""
-        self._refuse_lost()
+        self._validate_lease()
         record = self._holding.record
         redact = await self.node.dispatch.redaction()
         text = redact(str(error) or type(error).__name__)
@@ -265,7 +265,7 @@ class Trigger:
         if self._holding.record.error is not None:
             await self._holding.keep(error=None, error_at=None, failures=0)
 
-    def _refuse_lost(self) -> None:
+    def _validate_lease(self) -> None:
         if not self._presence.alive:
             raise Lost(self.want.name)
 

@@ -46,11 +46,11 @@ __all__ = [
 ]
 
 TRIGGER_FACTORIES: dict[str, Factory | str] = {
-    "topic": "penstock.sources.topic:feeder_of",
-    "object": "penstock.sources.objects.triggers:feeder_of",
-    "schedule": "penstock.sources.schedules.ticks:feeder_of",
-    "backfill": "penstock.sources.schedules.backfill:feeder_of",
-    "search": "penstock.sources.objects.search:feeder_of",
+    "topic": "penstock.sources.topic:reader_of",
+    "object": "penstock.sources.objects.triggers:reader_of",
+    "schedule": "penstock.sources.schedules.ticks:reader_of",
+    "backfill": "penstock.sources.schedules.backfill:reader_of",
+    "search": "penstock.sources.objects.search:reader_of",
 }
 """By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""
 
@@ -192,7 +192,7 @@ class Triggers:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         try:
-            await self.presence.leave()
+            await self.presence.release()
         except StoreError as error:
             log.warning("others take over only in %g s: %s", self._lease.total_seconds(), error)
 
@@ -225,7 +225,7 @@ class Triggers:
         owners = {row.name: row.owner for row in await trigger_rows(self.node.store)}
         gone: dict[str | None, bool] = {None: True, self.presence.owner: True}
         for owner in {owners.get(want.name) for want in wants} - gone.keys():
-            gone[owner] = await self.presence.bury(owner or "")
+            gone[owner] = await self.presence.expire(owner or "")
         return [want for want in wants if gone[owners.get(want.name)]]
 
     async def _begin(self, want: TriggerTarget) -> None:

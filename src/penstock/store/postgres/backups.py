@@ -138,7 +138,7 @@ class Reader:
         self.source = source
 
     def __enter__(self) -> Reader:
-        with self._told():
+        with self._translated():
             self._file = gzip.open(self.source, "rb")
             with open(self.source, "rb") as file:
                 if file.read(len(SQLITE)) == SQLITE:
@@ -152,17 +152,17 @@ class Reader:
         self._file.close()
 
     def rewind(self) -> None:
-        with self._told():
+        with self._translated():
             self._file.seek(0)
 
     def line(self, kind: type[T]) -> T:
         """The next line."""
-        with self._told():
+        with self._translated():
             return msgspec.json.decode(self._file.readline(), type=kind)
 
     def piece(self) -> bytes:
         """The next piece of a table; empty at its end."""
-        with self._told():
+        with self._translated():
             head = self._file.read(_SIZE)
             piece = self._file.read(int.from_bytes(head))
             if len(head) < _SIZE or len(piece) < int.from_bytes(head):
@@ -170,7 +170,7 @@ class Reader:
             return piece
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated(self) -> Iterator[None]:
         try:
             yield
         except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:

@@ -154,11 +154,11 @@ class Database:
             connection_class=Session,
             **self.options(),
         )
-        with self._told(lambda: False):
+        with self._translated(lambda: False):
             await self._pool
         await self.transact(_nothing)
 
-    async def rehearse(self, does: Warmup) -> None:
+    async def warm_up(self, does: Warmup) -> None:
         """Make those connections that can be had ready by what will be used first and most; it never fails."""
         if not self.prepared:
             return
@@ -232,7 +232,7 @@ class Database:
         self, do: Callable[[Work], Awaitable[T]], alone: bool, changes: bool, isolation: str | None
     ) -> T:
         unsure = False
-        with self._told(lambda: unsure):
+        with self._translated(lambda: unsure):
             async with self._pool.acquire(timeout=COMMAND_TIMEOUT) as connection:
                 if alone:
                     unsure = changes
@@ -262,7 +262,7 @@ class Database:
         )
 
     @contextlib.contextmanager
-    def _told(self, unsure: Callable[[], bool]) -> Any:
+    def _translated(self, unsure: Callable[[], bool]) -> Any:
         """Errors of the driver become those of the store; those that are tried again pass."""
         try:
             yield

@@ -59,7 +59,7 @@ class PostgresStore(
             await database.open()
             await bring_up_to_date(database, migrate)
             if rehearse:
-                await database.rehearse(call_in_vain)
+                await database.warm_up(call_in_vain)
         except BaseException:
             await database.close()
             raise

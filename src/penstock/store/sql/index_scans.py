@@ -167,7 +167,7 @@ class Writing:
             ("key", filter.key is not None, self.keyed),
             ("waiting_for", filter.waiting_for is not None, self.waiting),
             ("step", filter.step is not None, self.at_step),
-            ("aside", filter.aside, self.set_aside),
+            ("aside", filter.aside, self.undelivered),
             ("q", filter.q is not None, self.found),
         ]
 
@@ -181,7 +181,7 @@ class Writing:
     def waiting(self) -> str:
         return self.exists("rest", "x.run = run.id", self.waits("x"))
 
-    def set_aside(self) -> str:
+    def undelivered(self) -> str:
         return self.exists("rest", "x.run = run.id", ["x.kind = 'aside'"])
 
     def at_step(self) -> str:

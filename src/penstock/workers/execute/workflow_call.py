@@ -160,11 +160,11 @@ def _in_place(tasks: Mapping[str, Task], start: _Start, until: float, redact: Re
     end = clock.now() + timedelta(seconds=until - time.monotonic())
     try:
         run = start(host)
-        snapshot = play_out(host, clock, run, end, lambda: host.hosted(run).snapshot.seq > MAX_HISTORY)
+        snapshot = play_out(host, clock, run, end, lambda: host.run_of(run).snapshot.seq > MAX_HISTORY)
     finally:
         executor.close()
         executor.host = host.does = None  # else each call would be left to the garbage collector
-    if host.hosted(run).moving:
+    if host.run_of(run).moving:
         _validate_history(host)
         raise _Late
     return snapshot
@@ -191,7 +191,7 @@ async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float, redac
     host = InMemoryEngine(LoopClock(asyncio.get_running_loop()), executor, new_run_id)
     over = asyncio.Event()
     try:
-        hosted = host.hosted(start(host))
+        hosted = host.run_of(start(host))
         hosted.watchers.append(lambda _: None if hosted.moving else over.set())
         while hosted.moving and not over.is_set():
             if (left := until - time.monotonic()) <= 0:

@@ -58,7 +58,7 @@ class Leases:
             self._term, self._like = term, work
             self._by(work.renew(expires, deadline, now, self._loop.time()))
 
-    def told(self) -> None:
+    def on_progress(self) -> None:
         """A task said how far it is; from the loop."""
         if self._say_at == NEVER:
             self._say_at = self._loop.time() + PROGRESS_DELAY
@@ -102,12 +102,12 @@ class Leases:
             return
         self._say_at = NEVER
         works = self._held()
-        beats = [work.beat(_encoded) for work in works]
+        beats = [work.heartbeat(_encoded) for work in works]
         if not works:
             return
         try:
             async with asyncio.timeout(ANSWER):
-                renewals = await self._gate.beat(beats)
+                renewals = await self._gate.heartbeat(beats)
             self._renewed(list(zip(works, renewals, strict=True)), asked)
             self._failures = 0
         except Exception as error:

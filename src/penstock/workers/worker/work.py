@@ -90,7 +90,7 @@ class Work(Struct, eq=False):
         self.beat_at, self.lost_at, self.over_at = other.beat_at, other.lost_at, other.over_at
         self.deadline = other.deadline
 
-    def beat(self, encode: Callable[[Any], bytes | None]) -> Heartbeat:
+    def heartbeat(self, encode: Callable[[Any], bytes | None]) -> Heartbeat:
         """A sign of life, with the progress where it is new."""
         progress = None if self.context is None else self.context.progress
         if progress is None or (said := encode(progress)) == self.said:

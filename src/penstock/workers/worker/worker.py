@@ -117,7 +117,7 @@ class Worker:
                 ("claim", self._claim),
                 ("renew", self._leases.keep),
                 ("report", self._outbox.send),
-                ("attend", self._attend),
+                ("register", self._register),
             )
         ]
         try:
@@ -161,7 +161,7 @@ class Worker:
 
     def _progress(self) -> None:
         self._telling = False
-        self._leases.told()
+        self._leases.on_progress()
 
     async def _supervised(self, name: str, chore: Callable[[], Awaitable[None]]) -> None:
         """Do a chore again and again. An error in one round must not end it."""
@@ -198,7 +198,7 @@ class Worker:
         if room <= 0:
             await self._room.wait()
             return
-        wish = self._wish if room == self.concurrency else self._wish_for(room)
+        wish = self._wish if room == self.concurrency else self._claim_request(room)
         self._claiming = asyncio.ensure_future(self.gate.claim(wish, WAIT))
         try:
             assignments = await self._claiming
@@ -225,7 +225,7 @@ class Worker:
         """Something that is under way is `resting` from now on."""
         self._room.set()
 
-    def _wish_for(self, room: int) -> ClaimRequest:
+    def _claim_request(self, room: int) -> ClaimRequest:
         wish = self._wish
         return ClaimRequest(worker=wish.worker, task_lists=wish.task_lists, tasks=wish.tasks, limit=room)
 
@@ -235,7 +235,7 @@ class Worker:
         for each in assignments:
             task = tasks.get(each.attempt.task)
             if task is None:
-                self._refuse(each)
+                self._fail_unknown(each)
                 continue
             work = Work(each.lease, each.attempt, task)
             begin(work, each.expires, each.deadline, now)
@@ -246,7 +246,7 @@ class Worker:
         self._rest.clear()
         self._crew.begin(works)
 
-    def _refuse(self, assignment: Assignment) -> None:
+    def _fail_unknown(self, assignment: Assignment) -> None:
         """A task that is not offered here fails at once, for good."""
         name = assignment.attempt.task
         work = Work(assignment.lease, assignment.attempt, make_task(_nothing, name))
@@ -286,11 +286,11 @@ class Worker:
         unsent = [work for work in self._outbox.works() if at < work.lost_at and at < work.over_at]
         return [*self._held, *unsent]
 
-    async def _attend(self) -> None:
-        await self.gate.attend(self._attendance())
+    async def _register(self) -> None:
+        await self.gate.register(self._registration())
         await asyncio.sleep(REGISTER_INTERVAL)
 
-    def _attendance(self) -> Attendance:
+    def _registration(self) -> Attendance:
         return Attendance(
             id=self.id,
             name=self.name,
@@ -362,7 +362,7 @@ class Worker:
         self._leases.close()
         await self._last_call("send its log", self._outbox.flush())
         await self._crew.close()
-        await self._last_call("leave", self.gate.leave(self.id))
+        await self._last_call("leave", self.gate.deregister(self.id))
 
 
 def _nothing() -> None:

@@ -108,7 +108,9 @@ class PostgresViews:
             ]
         return [TimingRow(*row) for row in found]
 
-    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    async def version_counts(
+        self, workflow: str, since: datetime, until: datetime
+    ) -> dict[tuple[int, str], int]:
         asked = {"workflow": workflow, "since": since, "until": until}
 
         async def work(work: Work) -> list[list[Any]]:

@@ -55,7 +55,9 @@ class SqliteViews:
     async def count(self, filter: Filter) -> dict[str, int]:
         return await self._writer.read(lambda session: _count(session, filter))
 
-    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    async def version_counts(
+        self, workflow: str, since: datetime, until: datetime
+    ) -> dict[tuple[int, str], int]:
         return await self._writer.read(lambda session: _version_counts(session, workflow, since, until))
 
     async def endings(

@@ -22,7 +22,7 @@ from typing import Any
 from aiohttp import web
 
 from penstock import Engine
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock_release.coordinator import Coordinator
 from penstock_release.options import Options
 

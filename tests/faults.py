@@ -289,7 +289,12 @@ def faulty_gate(
             return await _watched(watch, gate, verb, args, options)
 
         return await wire.ask(
-            process, verb, work, writes=True, withdraw=verb == "claim", repeats=verb in ("report", "heartbeat")
+            process,
+            verb,
+            work,
+            writes=True,
+            withdraw=verb == "claim",
+            repeats=verb in ("report", "heartbeat"),
         )
 
     return cast(Gate, _Far(ask))

@@ -12,6 +12,7 @@ from typing import Any
 from penstock import Engine, StoreBusy, StoreUnavailable
 from penstock_release import workflow
 from penstock_release.bearer import Bearer
+from penstock_release.documents import ROOT, Documents
 from penstock_release.errors import Refused, conflict
 from penstock_release.ids import new_id
 from penstock_release.library import Library
@@ -19,7 +20,6 @@ from penstock_release.options import Options
 from penstock_release.releases import Releases, Whole
 from penstock_release.reports import Reports
 from penstock_release.services import Services
-from penstock_release.shelf import ROOT, Documents
 
 log = logging.getLogger("penstock.release")
 HEALTH = "chores/health"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from penstock_release.documents import Document
 from penstock_release.errors import conflict
-from penstock_release.shelf import Document
 
 RELEASE: Mapping[str, type] = {
     **dict.fromkeys(("kf_id", "name", "description", "state", "version", "created_at", "author"), str),

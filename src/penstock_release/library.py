@@ -11,13 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from penstock import CallFailed, Engine
+from penstock_release.documents import Document, Documents
 from penstock_release.errors import FieldErrors, Refused, busy, unknown
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import NOTE, is_id, new_id
 from penstock_release.ids import STUDY as STUDY_ID
 from penstock_release.options import Options
 from penstock_release.releases import TRIES, now_text
-from penstock_release.shelf import Document, Documents
 
 STUDY = (Field("kf_id", required=True, longest=11), Field("name", required=True, longest=500))
 NOTE_FIELDS = (

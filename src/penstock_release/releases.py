@@ -13,13 +13,20 @@ from msgspec import Struct
 from penstock import Engine, PayloadTooLarge, PenstockError, RunEnded, StoreBusy, StoreUnavailable
 from penstock_release import versions, workflow
 from penstock_release.defaults import filled, filled_task
+from penstock_release.documents import Document, Documents, Put
 from penstock_release.errors import Refused, busy, conflict, made_but_not_begun, unknown
-from penstock_release.folding import Fold
 from penstock_release.ids import RELEASE, new_id
-from penstock_release.making import event_name, new_release, new_task, next_task, task_documents, tasks_at
+from penstock_release.new_release import (
+    event_name,
+    new_release,
+    new_task,
+    next_task,
+    task_documents,
+    tasks_at,
+)
+from penstock_release.progress import Fold
 from penstock_release.rules import RELEASE_ENDS
-from penstock_release.sharing import Shared
-from penstock_release.shelf import Document, Documents, Put
+from penstock_release.shared_calls import Shared
 
 log = logging.getLogger("penstock.release")
 TRIES = 50

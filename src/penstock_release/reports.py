@@ -12,10 +12,10 @@ from typing import Any
 from penstock import Engine, PenstockError, StoreBusy, StoreUnavailable
 from penstock_release import workflow
 from penstock_release.defaults import filled, filled_task
+from penstock_release.documents import Document, Documents
 from penstock_release.errors import FieldErrors, busy, unknown
 from penstock_release.releases import TRIES, Releases, Whole
 from penstock_release.rules import SPELLINGS, STATES, Meaning, hears_progress, meaning, progress_of
-from penstock_release.shelf import Document, Documents
 
 BROKEN = ("failed", "canceled")
 

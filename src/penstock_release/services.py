@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from penstock import CallFailed, Engine
 from penstock_release.bearer import Bearer
+from penstock_release.documents import Document, Documents
 from penstock_release.errors import FieldErrors, Refused, busy, unknown
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import SERVICE, new_id
-from penstock_release.making import tasks_at
+from penstock_release.new_release import tasks_at
 from penstock_release.options import Options
 from penstock_release.releases import TRIES, now_text
-from penstock_release.shelf import Document, Documents
 
 FIELDS = (
     Field("name", required=True, longest=100),

@@ -18,7 +18,7 @@ from penstock.access.doors import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving

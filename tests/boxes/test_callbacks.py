@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from penstock.access.rate_limits import Limiter, Rate
-from penstock.boxes.seals import Attempted, CallbackTokens
+from penstock.boxes.callback_tokens import Attempted, CallbackTokens
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
 from tests.boxes.conftest import ONE_STORE, Functions, Site, functions, says, site
 from tests.waiting import until

@@ -12,7 +12,7 @@ import pytest
 
 from penstock.boxes.egress import Denied, Egress, is_public
 from penstock.boxes.sending import Call, send
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import functions, says, site
 
 

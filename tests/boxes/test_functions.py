@@ -15,7 +15,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as AwsCredentials
 
 from penstock.access.caller import ANYBODY_HERE
-from penstock.boxes.failing import Failing
+from penstock.boxes.failures import Failing
 from penstock.boxes.functions import content_of
 from penstock.boxes.sending import Answer, Call
 from penstock.boxes.signing import Credentials, signed

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from penstock import Engine
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import functions, says
 from tests.postgres_server import PostgresServer
 

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.kinds import tasks_in
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.compile import compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.steps.kinds import IO_TASKS, kinds_with

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from penstock.boxes.failing import Failing
+from penstock.boxes.failures import Failing
 from penstock.boxes.sending import Call, send
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import Handler, functions
 
 INNER = (

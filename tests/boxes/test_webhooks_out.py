@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from penstock.access.caller import ANYBODY_HERE
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.background import outbox_publisher, webhooks
 from penstock.engine.background.webhooks import GIVE_UP, NotTaken, Webhooks
 from penstock.sources.hooks.signatures import standard, validate_timestamp

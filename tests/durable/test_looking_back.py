@@ -14,7 +14,7 @@ from penstock.engine import operations
 from penstock.flow.model.plan import Entry
 from penstock.runtime.queries import workflow_stats
 from penstock.runtime.queries.history import read_history
-from penstock.runtime.queries.marking import Past
+from penstock.runtime.queries.past_marking import Past
 from tests.durable.conftest import Place
 
 FLOW = """

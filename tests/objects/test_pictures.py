@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from tests.api.conftest import Client
 from tests.objects.camera import picture
 from tests.objects.servers import JuiceFS

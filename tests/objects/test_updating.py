@@ -20,7 +20,7 @@ from penstock.objects.protocol import Object, moment_text
 from penstock.objects.s3 import S3Store
 from penstock.objects.s3_reading import clock_ahead
 from penstock.objects.stores import Stores
-from penstock.objects.turns import LOCKS, UpdateOrder
+from penstock.objects.update_order import LOCKS, UpdateOrder
 from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
 from penstock.store.open import open_store
 from tests.objects.places import FolderPlace, S3Place, StorePlace
@@ -234,7 +234,7 @@ def test_steps_on_two_nodes_write_one_after_the_other(server: PostgresServer, tm
 
 
 def test_the_turn_of_a_node_that_died_ends(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.objects.turns.LEASE", timedelta(seconds=0.5))
+    monkeypatch.setattr("penstock.objects.update_order.LEASE", timedelta(seconds=0.5))
 
     async def main() -> str:
         database = await open_store(server.create_database())

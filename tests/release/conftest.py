@@ -16,13 +16,13 @@ from penstock.access.doors import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.open import open_store
 from penstock_release.api import calls_for
-from penstock_release.api.answering import PART
+from penstock_release.api.answers import PART
 from penstock_release.coordinator import Coordinator
 from penstock_release.options import Options
 from tests.boxes.conftest import ONE_STORE as ONE_STORE

@@ -13,7 +13,7 @@ from penstock.api.openapi import describe
 from penstock.api.table import CALLS
 from penstock.store.errors import StoreFailing
 from penstock_release.api import CALLS as OURS
-from penstock_release.shelf import Document, Documents
+from penstock_release.documents import Document, Documents
 from tests.release.conftest import STUDY, coordinating
 from tests.release.remote import Remote, serving
 

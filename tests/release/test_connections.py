@@ -11,7 +11,7 @@ from weakref import WeakSet
 import pytest
 from aiohttp import web
 
-from penstock.boxes import world
+from penstock.boxes import task_environment
 from tests.release.conftest import coordinating, states
 from tests.release.remote import Remote, serving
 
@@ -46,7 +46,7 @@ class Lapsing(Remote):
 def test_a_connection_that_a_service_has_just_closed_fails_no_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(world, "SHORT_KEEP_ALIVE", 0.0)
+    monkeypatch.setattr(task_environment, "SHORT_KEEP_ALIVE", 0.0)
 
     async def talk() -> None:
         remotes: list[Any] = [Lapsing("a"), Lapsing("b")]

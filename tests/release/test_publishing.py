@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock_release.folding import Fold
 from penstock_release.library import _study
-from penstock_release.making import new_release, new_task
+from penstock_release.new_release import new_release, new_task
+from penstock_release.progress import Fold
 from tests.release.conftest import STUDY, Client, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock_release import releases
-from penstock_release.sharing import Shared
+from penstock_release.shared_calls import Shared
 from tests.release.conftest import ONE_STORE, Site, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from penstock_release.folding import Fold
-from penstock_release.making import new_release, new_task
+from penstock_release.new_release import new_release, new_task
+from penstock_release.progress import Fold
 from tests.release.conftest import LIMIT, ONE_STORE, STUDY, Site, coordinating, states
 from tests.release.remote import Remote, serving
 

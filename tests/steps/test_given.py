@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from penstock.flow.model.box import BadParameter
+from penstock.steps.io_steps import check
 from penstock.steps.kinds import IO_TASKS
-from penstock.steps.worldly import check
 
 
 @pytest.mark.parametrize(

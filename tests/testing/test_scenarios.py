@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from penstock import DefinitionError
 from penstock.engine.authoring.load import load
 from penstock.testing import Play, Scenarios, Uncovered, scenarios
-from penstock.testing.exploring import Node, Pair, begin, follow, moves
-from penstock.testing.relaxing import relaxed
+from penstock.testing.exploration import Node, Pair, begin, follow, moves
+from penstock.testing.stubbed_flow import relaxed
 
 MEDIA = """
 penstock: 1

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
 
-from penstock.api.misfit_pointer import pointer_and_message
 from penstock.api.quick import exchange_of
+from penstock.api.validation_pointer import pointer_and_message
 from penstock.flow.errors import PenstockError
 from penstock.flow.values.payload import payload_limit
 from penstock.runtime.errors import Invalid

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from penstock.api.wire.trying import StubError, Tried, Try, TryStub
+from penstock.api.wire.trials import StubError, Tried, Try, TryStub
 from penstock.engine.authoring.drafts import Drafts
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Attempt
@@ -20,7 +20,7 @@ from penstock.runtime.call_errors import CallTimedOut
 from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
 from penstock.runtime.errors import Invalid
 from penstock.testing.executor import End, Player, usual_port
-from penstock.testing.playing import Play
+from penstock.testing.played_run import Play
 from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
 from penstock.workers.task import Task, missing_tasks

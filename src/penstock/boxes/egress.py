@@ -20,7 +20,7 @@ from ipaddress import (
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from penstock.boxes.failing import Failing
+from penstock.boxes.failures import Failing
 
 if TYPE_CHECKING:
     from aiohttp import TCPConnector

@@ -10,10 +10,10 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
-from penstock.boxes.failing import Failing, span_of, wrong
+from penstock.boxes.failures import Failing, span_of, wrong
 from penstock.boxes.sending import Answer, Call
 from penstock.boxes.signing import Credentials, signed
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.workers.context import Context
 
 JSON = "application/json"

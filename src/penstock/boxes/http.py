@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from penstock.boxes.failing import Failing, wrong
+from penstock.boxes.callback_tokens import Attempted
+from penstock.boxes.failures import Failing, wrong
 from penstock.boxes.functions import content_of, prepared
 from penstock.boxes.polling import Polling
-from penstock.boxes.seals import Attempted
 from penstock.boxes.sending import Answer, send
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.flow.values.payload import TooLarge, plain

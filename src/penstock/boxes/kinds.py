@@ -6,13 +6,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.boxes.failing import Failing
-from penstock.boxes.fitting import fitting
+from penstock.boxes.failures import Failing
 from penstock.boxes.http import call_http
 from penstock.boxes.mail import send_mail
+from penstock.boxes.parameter_check import fitting
 from penstock.boxes.service import drive_service
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.boxes.update import update_object
-from penstock.boxes.world import TaskEnvironment
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from penstock.boxes.failing import Failing, wrong
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.failures import Failing, wrong
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.workers.context import Context
 

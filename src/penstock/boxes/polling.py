@@ -12,10 +12,10 @@ from datetime import timedelta
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
-from penstock.boxes.failing import Failing, span_of, wrong
+from penstock.boxes.failures import Failing, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.model.retry_policy import Backoff
 from penstock.workers.context import Context
 

@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from penstock.boxes.failing import Failing, Unusable, wrong
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.failures import Failing, Unusable, wrong
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.values.payload import NotJson, TooLarge, pure, storable_text
 
 if TYPE_CHECKING:

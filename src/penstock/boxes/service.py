@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from penstock.boxes.failing import Failing, Unready, Unusable, span_of, wrong
+from penstock.boxes.failures import Failing, Unready, Unusable, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States, spelled
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.workers.context import Context

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from penstock.boxes.failing import Failing, wrong
+from penstock.boxes.failures import Failing, wrong
 from penstock.boxes.functions import context_of
-from penstock.boxes.leavings import MARK, kill_all
+from penstock.boxes.process_cleanup import MARK, kill_all
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.flow.values.payload import NotJson, TooLarge, payload_limit, pure, storable_text
 from penstock.steps.palette import SHELL

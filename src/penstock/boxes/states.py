@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.boxes.failing import wrong
+from penstock.boxes.failures import wrong
 
 UNTIL, FAILED, CANCELED = ("staged", "published", "done", "complete"), ("failed", "rejected"), ("canceled",)
 ANY = "*"

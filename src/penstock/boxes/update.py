@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.boxes.failing import Failing, wrong
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.failures import Failing, wrong
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.objects.context import MARK

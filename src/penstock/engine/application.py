@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from penstock.boxes.failing import Failing
+from penstock.boxes.failures import Failing
 from penstock.boxes.sending import Answer, Call, send
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError
 

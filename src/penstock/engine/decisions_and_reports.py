@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from penstock.boxes.failing import Failing
+from penstock.boxes.callback_tokens import Attempted, CallbackTokens
+from penstock.boxes.failures import Failing
 from penstock.boxes.http import read_callback
-from penstock.boxes.seals import Attempted, CallbackTokens
 from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
 from penstock.engine.approval_decision import Form, port_of
@@ -38,7 +38,7 @@ from penstock.runtime.errors import (
 )
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import ROOM
-from penstock.steps.worldly import KEY
+from penstock.steps.io_steps import KEY
 from penstock.store.protocol import Approvals, Store
 from penstock.store.rows.change import Seen
 from penstock.store.rows.rows import ApprovalRow, LogLine

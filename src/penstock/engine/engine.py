@@ -10,7 +10,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.application import ApplicationServices
 from penstock.engine.authoring.drafts import Drafts
 from penstock.engine.decisions_and_reports import DecisionsAndReports

@@ -19,8 +19,8 @@ from penstock.runtime.node.node import Node
 from penstock.runtime.queries.bounded_page import bounded_page
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.incidents import list_incidents
-from penstock.runtime.queries.marking import Past, marking_now
 from penstock.runtime.queries.overview import overview_of
+from penstock.runtime.queries.past_marking import Past, marking_now
 from penstock.runtime.queries.row_views import queue_view, refused_view, undelivered_view, worker_view
 from penstock.runtime.queries.run_lists import list_runs, read_filter
 from penstock.runtime.queries.run_view import show_run

@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from penstock.boxes.seals import CallbackTokens
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.callback_tokens import CallbackTokens
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.authoring.offers import keep_offers
 from penstock.engine.authoring.publication import Catalog
 from penstock.engine.background.box_worker import QUICK, Boxes
 from penstock.engine.background.outbox_publisher import Publishing
 from penstock.engine.background.webhooks import Webhooks
-from penstock.objects.turns import UpdateOrder
+from penstock.objects.update_order import UpdateOrder
 from penstock.runtime.node.node import Node
 from penstock.runtime.node.supervisor import LoopHealth, keep_up
 from penstock.secrets.keys import Keys

@@ -16,7 +16,7 @@ from penstock.objects.errors import BadStore, UnknownStore
 from penstock.objects.folder import FolderStore
 from penstock.objects.protocol import ObjectStore, moment_text
 from penstock.objects.s3 import Credentials, S3Store
-from penstock.objects.turns import UpdateOrder
+from penstock.objects.update_order import UpdateOrder
 
 LOOK_TIMEOUT = 10.0
 """Seconds that a look at a store may take."""

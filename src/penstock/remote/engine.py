@@ -16,7 +16,7 @@ from penstock.engine.operations import Operations
 from penstock.engine.runs import Runs
 from penstock.flow.views.run_view import time_text
 from penstock.remote.connection import DEFAULT, Connection, StreamEvent, path_of
-from penstock.remote.scheduling import RemoteSchedules
+from penstock.remote.schedules import RemoteSchedules
 from penstock.runtime.commands.verbs import VERBS
 from penstock.runtime.errors import Conflict
 

@@ -18,7 +18,7 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Parked, TimedOut
 from penstock.flow.values.payload import storable_text
-from penstock.remote.assigning import assignment_of, offered, said_of
+from penstock.remote.assignments import assignment_of, offered, said_of
 from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, RemoteError, ServerAway
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict

@@ -22,7 +22,7 @@ from penstock.access.provider import Provider
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError
@@ -34,7 +34,7 @@ from penstock.store.errors import NeedsMigration
 from penstock.store.open import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
 from penstock_release.api import calls_for
-from penstock_release.api.answering import PART
+from penstock_release.api.answers import PART
 from penstock_release.coordinator import Coordinator
 from penstock_release.options import Options
 

@@ -12,9 +12,9 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import TIMES, BadParameter, BoxError, Queue, Reaction, View
 from penstock.flow.values.duration import FORMS, moment_of
 from penstock.flow.values.schema_validation import schema_fault
+from penstock.steps.io_steps import check, is_open
 from penstock.steps.palette import APPROVAL
 from penstock.steps.parameters import template
-from penstock.steps.worldly import check, is_open
 
 ROLES = ("operator", "author", "admin")
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)

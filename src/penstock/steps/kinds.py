@@ -13,9 +13,9 @@ from penstock.steps.data import SetData
 from penstock.steps.decision import Decide, Switch
 from penstock.steps.emit import Emit
 from penstock.steps.ends import Fail, Terminate
+from penstock.steps.io_steps import IoKind, Keyed
 from penstock.steps.tag import SetTags
 from penstock.steps.wait import Wait
-from penstock.steps.worldly import IoKind, Keyed
 
 KINDS: Mapping[str, Kind] = {
     kind.offer.name: kind

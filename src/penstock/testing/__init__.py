@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.testing.covering import scenarios
+    from penstock.testing.coverage import scenarios
     from penstock.testing.executor import Try
-    from penstock.testing.playing import Play
+    from penstock.testing.played_run import Play
     from penstock.testing.scenario import Scenario, Scenarios, Uncovered
     from penstock.testing.simulation import Chances, simulate
     from penstock.testing.stubs import Stub, after, fails, lost, returns, sequence, times_out
@@ -38,9 +38,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "covering": ("scenarios",),
+    "coverage": ("scenarios",),
     "executor": ("Try",),
-    "playing": ("Play",),
+    "played_run": ("Play",),
     "scenario": ("Scenario", "Scenarios", "Uncovered"),
     "simulation": ("Chances", "simulate"),
     "stubs": ("Stub", "after", "fails", "lost", "returns", "sequence", "times_out"),

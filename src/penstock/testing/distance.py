@@ -9,7 +9,7 @@ from penstock.flow.model.run import Snapshot
 from penstock.kernel.marking import Place
 from penstock.kernel.net import CANCEL, FAIL, TIMEOUT, Exit
 from penstock.kernel.wiring import WiredSlot
-from penstock.testing.exploring import may_come
+from penstock.testing.exploration import may_come
 
 
 class Distances:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from penstock.testing.playing import Play
+    from penstock.testing.played_run import Play
 
 MARKER = (
     "penstock_scenarios(source, *, tasks=None): run the test once for each generated scenario of a workflow; "
@@ -40,7 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("penstock_scenarios")
     if marker is None or "scenario" not in metafunc.fixturenames:
         return
-    from penstock.testing.covering import scenarios
+    from penstock.testing.coverage import scenarios
 
     source, *rest = marker.args or (marker.kwargs.get("source"),)
     if source is None or rest or set(marker.kwargs) - {"source", "tasks"}:

@@ -10,8 +10,8 @@ from msgspec import Struct
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Attempt
 from penstock.testing.executor import End
-from penstock.testing.exploring import Move, Node, Pair, Port, outcome_of
-from penstock.testing.playing import Play
+from penstock.testing.exploration import Move, Node, Pair, Port, outcome_of
+from penstock.testing.played_run import Play
 from penstock.testing.world import World
 
 PACE = timedelta(seconds=1)

@@ -19,9 +19,9 @@ from penstock.runtime.errors import Invalid
 from penstock.steps.wait import WaitBox
 from penstock.testing.chain import critical_chain
 from penstock.testing.executor import End
-from penstock.testing.exploring import outcome_of
-from penstock.testing.playing import Play
-from penstock.testing.relaxing import relaxed
+from penstock.testing.exploration import outcome_of
+from penstock.testing.played_run import Play
+from penstock.testing.stubbed_flow import relaxed
 from penstock.testing.summary import Outcome, Summary, summarise
 from penstock.testing.world import World
 from penstock.workers.task import tasks_of

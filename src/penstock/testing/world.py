@@ -18,8 +18,8 @@ from penstock.runtime.errors import Invalid, NoTask
 from penstock.runtime.inmemory.engine import InMemoryEngine, InMemoryRun
 from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Cast, Player, StubExecutor
-from penstock.testing.playing import Play
-from penstock.testing.relaxing import with_stubs
+from penstock.testing.played_run import Play
+from penstock.testing.stubbed_flow import with_stubs
 from penstock.testing.stubs import Duration, as_sequence, span
 from penstock.workers.task import Task, missing_tasks, tasks_of
 

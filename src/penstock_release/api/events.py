@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answering import answers, body_of, coordinator_of, event_view, matching, page
+from penstock_release.api.answers import answers, body_of, coordinator_of, event_view, matching, page
 from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Results
+from penstock_release.documents import Document
 from penstock_release.errors import FieldErrors, busy, unknown
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import EVENT, new_id
-from penstock_release.making import event_name
+from penstock_release.new_release import event_name
 from penstock_release.releases import now_text
-from penstock_release.shelf import Document
 
 calls = Calls("release-events")
 FIELDS = (

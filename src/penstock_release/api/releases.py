@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answering import (
+from penstock_release.api.answers import (
     answers,
     body_of,
     coordinator_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answering import address, answers, body_of, coordinator_of, matching, page
+from penstock_release.api.answers import address, answers, body_of, coordinator_of, matching, page
 from penstock_release.api.releases import views
 from penstock_release.api.wire import (
     DataRelease,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, RequestContext, limit_rate
-from penstock_release.api.answering import answers, body_of, coordinator_of, matching, page, task_view
+from penstock_release.api.answers import answers, body_of, coordinator_of, matching, page, task_view
 from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
 from penstock_release.errors import FieldErrors
 

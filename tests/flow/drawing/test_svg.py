@@ -22,7 +22,7 @@ from tests.flow.drawing.workflows import (
 )
 
 from penstock.flow.drawings import diagram_of, to_svg
-from penstock.flow.drawings.lettering import shorten, width_of, wrap
+from penstock.flow.drawings.text_width import shorten, width_of, wrap
 from penstock.flow.model.definition import Definition, External, Policy
 from penstock.flow.model.offer import Offer
 

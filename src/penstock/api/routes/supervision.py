@@ -11,7 +11,7 @@ from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.request_context import RequestContext
 from penstock.api.routes.run_actions import serve
-from penstock.api.wire.overseeing import (
+from penstock.api.wire.supervision import (
     Bulk,
     BulkDone,
     IncidentQuery,

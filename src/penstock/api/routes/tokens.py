@@ -12,7 +12,7 @@ from penstock.access.roles import Action, roles_for
 from penstock.api.call import Calls
 from penstock.api.paging import Page
 from penstock.api.request_context import RequestContext
-from penstock.api.wire.overseeing import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
+from penstock.api.wire.supervision import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
 
 calls = Calls("tokens")
 

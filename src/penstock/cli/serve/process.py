@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.cli.io.command_group import INTERRUPTED
 from penstock.cli.io.console import answers
 from penstock.cli.io.inputs import import_tasks, read_duration

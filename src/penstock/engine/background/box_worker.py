@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from penstock.boxes.callback_tokens import CallbackTokens
 from penstock.boxes.kinds import tasks_in
-from penstock.boxes.seals import CallbackTokens
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.background.call_order import CallOrder
 from penstock.engine.background.function_jobs import Jobs
 from penstock.engine.background.reminders import Reminding

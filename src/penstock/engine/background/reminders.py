@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.boxes.failing import Failing
+from penstock.boxes.failures import Failing
 from penstock.boxes.mail import tell_by_mail
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.compile import APPROVAL
 from penstock.flow.model.run_input import Reminded
 from penstock.runtime.decisions.approvals import approval_id

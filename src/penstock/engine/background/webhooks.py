@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from penstock.boxes.failing import Failing
+from penstock.boxes.failures import Failing
 from penstock.boxes.sending import Call, send
-from penstock.boxes.world import TaskEnvironment
+from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.notices import webhook_of
 from penstock.flow.errors import PenstockError
 from penstock.sources.errors import Unverified

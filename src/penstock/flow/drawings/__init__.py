@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.flow.drawings.composing import diagram_of
+from penstock.flow.drawings.composition import diagram_of
 from penstock.flow.drawings.diagram import Diagram, Marking
 from penstock.flow.drawings.mermaid import to_mermaid
 from penstock.flow.drawings.pnml import to_pnml

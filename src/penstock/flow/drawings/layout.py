@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from penstock.flow.drawings.cell_positions import heights_of
 from penstock.flow.drawings.diagram import Diagram
 from penstock.flow.drawings.grid import Grid, Pin, grid_of
 from penstock.flow.drawings.ordering import order_of
-from penstock.flow.drawings.placing import heights_of
 from penstock.flow.drawings.ranks import backward, ranks_of
 from penstock.flow.drawings.routing import TRACK, Turn, turns_of
 from penstock.flow.drawings.shapes import Shape, shapes_of

@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape
 from penstock.flow.drawings import icons
 from penstock.flow.drawings.diagram import Entry, Node
 from penstock.flow.drawings.layout import Spot
-from penstock.flow.drawings.lettering import shorten, width_of
 from penstock.flow.drawings.shapes import FIRST, RING, ROW, SMALL, TITLE, badge_width, joins, words_of
+from penstock.flow.drawings.text_width import shorten, width_of
 
 _TONES = {"OK": "ok", "FAIL": "bad", "TIMEOUT": "bad"}
 _MARKS = {"OK": icons.CHECK, "FAIL": icons.CROSS, "TIMEOUT": icons.CLOCK, "CANCEL": icons.STROKE}

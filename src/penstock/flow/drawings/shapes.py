@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from penstock.flow.drawings.diagram import Diagram, Node
-from penstock.flow.drawings.lettering import width_of
+from penstock.flow.drawings.text_width import width_of
 
 TITLE, SMALL = 12.0, 11.0
 ROW = 18.0

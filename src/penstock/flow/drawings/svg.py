@@ -9,9 +9,9 @@ from math import hypot
 
 from penstock.flow.drawings.diagram import Diagram, Marking, Node
 from penstock.flow.drawings.layout import RADIUS, Layout, Point, Route, layout_of
-from penstock.flow.drawings.lettering import wrap
 from penstock.flow.drawings.nodes import draw_node, number, xml
 from penstock.flow.drawings.style import STYLE
+from penstock.flow.drawings.text_width import wrap
 
 _EDGE = 28.0
 _LEAST = 420.0

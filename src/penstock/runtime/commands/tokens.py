@@ -27,7 +27,7 @@ from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import bounded_page, fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
-from penstock.runtime.queries.marking import marking_now
+from penstock.runtime.queries.past_marking import marking_now
 from penstock.store.protocol import RunViews
 from penstock.store.protocol import Tokens as TokenRole
 from penstock.store.rows.rows import Filter, TokenChange, TokenRow

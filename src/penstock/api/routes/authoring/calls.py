@@ -8,7 +8,7 @@ from penstock.api.call import Calls
 from penstock.api.request_context import RequestContext
 from penstock.api.trial_run import try_draft
 from penstock.api.wire.runs import Called, CallWorkflow
-from penstock.api.wire.trying import Tried, Try
+from penstock.api.wire.trials import Tried, Try
 
 calls = Calls("calls")
 

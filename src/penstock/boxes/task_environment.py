@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from penstock.boxes.callback_tokens import CallbackTokens
 from penstock.boxes.egress import Egress
-from penstock.boxes.failing import Unready, wrong
-from penstock.boxes.seals import CallbackTokens
+from penstock.boxes.failures import Unready, wrong
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.secret_references import Path, reference
 from penstock.flow.values.payload import payload_limit as limit_in_force

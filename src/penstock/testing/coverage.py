@@ -13,9 +13,20 @@ from penstock.engine.authoring.load import Source, load
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.quiescence import waiting_for
 from penstock.testing.distance import Distances
-from penstock.testing.exploring import Move, Node, Pair, Port, begin, follow, may_come, moves, running, state
-from penstock.testing.relaxing import relaxed
+from penstock.testing.exploration import (
+    Move,
+    Node,
+    Pair,
+    Port,
+    begin,
+    follow,
+    may_come,
+    moves,
+    running,
+    state,
+)
 from penstock.testing.scenario import Scenario, Scenarios, Uncovered, scenario_of
+from penstock.testing.stubbed_flow import relaxed
 from penstock.workers.task import tasks_of
 
 BUDGET = 4_000

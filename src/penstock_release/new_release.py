@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from penstock_release.documents import Put
 from penstock_release.ids import TASK, new_id
-from penstock_release.shelf import Put
 
 
 def event_name(event: Mapping[str, Any]) -> str:

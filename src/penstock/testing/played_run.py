@@ -18,7 +18,7 @@ from penstock.flow.views.run_view import keys_view, run_view, time_text
 from penstock.runtime.errors import Invalid, NotSeparate
 from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Try
-from penstock.testing.explaining import explain, marking_view
+from penstock.testing.explanations import explain, marking_view
 from penstock.testing.stubs import Duration, span
 
 if TYPE_CHECKING:

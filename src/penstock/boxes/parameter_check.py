@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from penstock.boxes.failing import wrong
+from penstock.boxes.failures import wrong
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.schema_validation import ValidationErrors, validator_of
 from penstock.steps.palette import HTTP, SERVICE

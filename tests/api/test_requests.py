@@ -12,7 +12,7 @@ import pytest
 from yarl import URL
 
 from penstock.api.problems import problem_response
-from penstock.server.exchange import Exchange
+from penstock.server.protocol import Exchange
 from penstock.store.errors import OutcomeUnknown, StoreAway
 from tests.api.conftest import CHAIN, OWN, Client, Serve
 

@@ -14,8 +14,8 @@ import pytest
 from penstock import Engine
 from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch import backlog, dispatch
+from penstock.runtime.dispatch.dispatch import Reservations
 from penstock.runtime.dispatch.gate import Report
-from penstock.runtime.dispatch.reservations import Reservations
 from penstock.runtime.dispatch.worker_slots import WorkerSlot
 from penstock.store.open import open_store
 from penstock.store.protocol import Store

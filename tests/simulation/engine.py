@@ -29,9 +29,9 @@ from penstock.engine.engine import Engine
 from penstock.engine.services import Running
 from penstock.runtime.dispatch.gate import Gate
 from penstock.runtime.node import flow_cache
+from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import encode_offers
 from penstock.runtime.node.node import Node
-from penstock.runtime.node.store_clock import StoreClock
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.sources.triggers.triggers import Triggers

@@ -12,12 +12,11 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.access.admission import APART, Admission
 from penstock.access.audit import digest_of, verify_audit
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.sessions import IDLE, MAX_SESSION, caller_of_session, new_cookie, session_of
-from penstock.access.tokens import TokenRequest, digest, make_token
+from penstock.access.tokens import APART, Admission, TokenRequest, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
 from penstock.store.errors import StoreError

@@ -17,13 +17,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from penstock.api.call import Call
+from penstock.api.call import Call, Reply, RequestContext
 from penstock.api.guard import admit
 from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
 from penstock.api.quick import HEADERS, Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, validate_content_type, value_of
-from penstock.api.request_context import Reply, RequestContext
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.commands.authority import ROLE

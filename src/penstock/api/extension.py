@@ -14,11 +14,11 @@ from typing import Any
 from penstock.access.roles import Action as Action
 from penstock.api.call import Call as Call
 from penstock.api.call import Calls as Calls
+from penstock.api.call import Reply as Reply
+from penstock.api.call import RequestContext as RequestContext
 from penstock.api.reading import Unreadable as Unreadable
 from penstock.api.reading import raw_body as raw_body
 from penstock.api.reading import value_of as value_of
-from penstock.api.request_context import Reply as Reply
-from penstock.api.request_context import RequestContext as RequestContext
 
 
 def part_of(ask: RequestContext[Any, Any], name: str) -> Any:

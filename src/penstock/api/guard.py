@@ -6,12 +6,12 @@ from time import monotonic
 
 from starlette.requests import Request
 
-from penstock.access.admission import bearer
 from penstock.access.caller import ANYBODY_HERE, NOBODY, Caller
 from penstock.access.errors import BoundToWorkflows, ForeignOrigin, Unauthenticated
 from penstock.access.origin import MARK, is_loopback_host, is_same_origin, require_own_page
 from penstock.access.rate_limits import rate_of
 from penstock.access.sessions import read_cookie
+from penstock.access.tokens import bearer
 from penstock.api.call import Call
 from penstock.api.reading import Unreadable
 from penstock.api.service import Service

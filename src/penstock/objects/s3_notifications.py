@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 
 from msgspec import Struct
 
-from penstock.flow.values.text_limits import is_keepable
+from penstock.flow.values.payload import is_keepable
 from penstock.runtime.json.strict_json import Unreadable
 
 Item = TypeVar("Item")

@@ -23,7 +23,7 @@ from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, RemoteError, ServerAway
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.runtime.node.background_tasks import BackgroundTasks
-from penstock.runtime.node.store_clock import StoreClock
+from penstock.runtime.node.clock import StoreClock
 from penstock.store.errors import StoreAway, StoreUnavailable
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
 from penstock.workers.wire import (

@@ -13,12 +13,12 @@ from typing import Any
 import aiohttp
 from msgspec import Struct
 
-from penstock.access.admission import SHORTEST_OWN
 from penstock.access.claims import OidcSettings
 from penstock.access.doors import Access
 from penstock.access.oidc import Oidc
 from penstock.access.origin import is_loopback_host
 from penstock.access.provider import Provider
+from penstock.access.tokens import SHORTEST_OWN
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS

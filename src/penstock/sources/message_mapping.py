@@ -11,7 +11,7 @@ from msgspec import Struct
 from penstock.expression import EvaluationError, Expression, ExpressionError, compile_expression
 from penstock.flow.compile.source_scopes import HOOK_SCOPE
 from penstock.flow.model.definition import From
-from penstock.flow.values.text_limits import KEY, length_problem
+from penstock.flow.values.payload import KEY, length_problem
 from penstock.runtime.node.trace_ids import LABEL, read_parent
 from penstock.sources.errors import CallRefused
 from penstock.sources.hooks.envelope import Message

@@ -11,7 +11,7 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BoxError, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.plan import Emission
-from penstock.flow.values.text_limits import EVENT, KEY, length_problem
+from penstock.flow.values.payload import EVENT, KEY, length_problem
 from penstock.steps.parameters import only, template
 
 

@@ -15,10 +15,9 @@ from penstock.access.errors import SignInFailed, Unauthenticated
 from penstock.access.roles import ACTIONS
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
 from penstock.access.tokens import TokenRequest
-from penstock.api.call import Calls
+from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.guard import address_of, by_session, identify, is_secure
 from penstock.api.paging import Page, Paged, page
-from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.access import BackTo, Made, MakeToken, SignIn, Who
 
 calls = Calls("access")

@@ -9,10 +9,9 @@ from typing import Any
 from penstock.access.caller import Caller
 from penstock.access.errors import Forbidden
 from penstock.access.roles import ROLES
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page
 from penstock.api.reading import raw_body, value_of
-from penstock.api.request_context import RequestContext
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
 from penstock.runtime.errors import UnknownApproval, UnknownCallback
 from penstock.runtime.queries.cursors import write_cursor

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Page, Paged
-from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
 from penstock.runtime.errors import Conflict, NotFound
 from penstock.runtime.queries.cursors import write_cursor

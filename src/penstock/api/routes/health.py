@@ -7,9 +7,8 @@ from typing import Any
 from msgspec import Struct
 from starlette.responses import Response
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.readiness import Trouble
-from penstock.api.request_context import Reply, RequestContext
 
 calls = Calls("operations")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from time import monotonic
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.reading import raw_body
-from penstock.api.request_context import Reply, RequestContext
 from penstock.api.routes.hooks import KINDS
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.objects.notifications import Told

@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import RequestContext
 from penstock.api.wire.operations import Queue, Settings, SettingSeen, WorkerSeen
 
 calls = Calls("operations")

@@ -7,9 +7,8 @@ from secrets import token_urlsafe
 from starlette.responses import Response
 
 from penstock.access.origin import is_loopback_host
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.guard import is_secure
-from penstock.api.request_context import RequestContext
 from penstock.api.router import NoSuchPath
 from penstock.web.built import NONCE, BuiltFile, asset, document, icon
 

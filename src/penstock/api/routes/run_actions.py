@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from penstock.api.call import Calls
-from penstock.api.request_context import RequestContext
+from penstock.api.call import Calls, RequestContext
 from penstock.api.wire.runs import Run, SetStep
 from penstock.runtime.commands.verbs import VERBS, Verb
 

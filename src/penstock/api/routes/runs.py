@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Page, page
-from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
 from penstock.runtime.queries.cursors import write_cursor
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from penstock.access.doors import SecretView
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page, Paged, page
-from penstock.api.request_context import RequestContext
 from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified
 from penstock.flow.views.run_view import time_text
 from penstock.store.rows.access import Audited

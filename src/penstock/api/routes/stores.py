@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import RequestContext
 from penstock.api.wire.stores import StoreSeen
 from penstock.sources.objects.search import searches_of
 

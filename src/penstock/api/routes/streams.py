@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.guard import identify
 from penstock.api.reading import Unreadable
-from penstock.api.request_context import RequestContext
 from penstock.api.streams import HEARTBEAT_INTERVAL, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine

@@ -7,9 +7,8 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import RequestContext
 from penstock.api.routes.run_actions import serve
 from penstock.api.wire.supervision import (
     Bulk,

@@ -9,9 +9,8 @@ from msgspec import to_builtins
 
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, roles_for
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page
-from penstock.api.request_context import RequestContext
 from penstock.api.wire.supervision import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
 
 calls = Calls("tokens")

@@ -20,7 +20,7 @@ from penstock.flow.model.run import NEVER_FIRED, Element, Failure, Firing, Resul
 from penstock.flow.model.run_input import Rang, Skipped
 from penstock.flow.model.tags import Tags, merge
 from penstock.flow.values.key_text import key_text
-from penstock.flow.values.text_limits import length_problem
+from penstock.flow.values.payload import length_problem
 from penstock.kernel.marking import Taken, Token
 
 INLINE_FIRINGS = 1_000

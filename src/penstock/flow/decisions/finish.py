@@ -20,8 +20,7 @@ from penstock.flow.model.run import Element, Failure, Firing, Origin, Result, at
 from penstock.flow.model.run_input import Done, Failed, Parked, Rang, Reported, TimedOut
 from penstock.flow.model.tags import TagChange, change
 from penstock.flow.values.merge_patch import merge_patch
-from penstock.flow.values.payload import TooLarge, validate_data_size
-from penstock.flow.values.text_limits import is_keepable, length_problem
+from penstock.flow.values.payload import TooLarge, is_keepable, length_problem, validate_data_size
 from penstock.kernel.net import CANCEL, FAIL, OK
 
 MISFITS, MESSAGE = 5, 2000

@@ -21,7 +21,7 @@ from penstock.flow.format.nodes import (
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import shown
 from penstock.flow.model.problems import DefinitionError
-from penstock.flow.values.text_limits import MAX_DEPTH
+from penstock.flow.values.payload import MAX_DEPTH
 
 _scan: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -12,7 +12,7 @@ from msgspec import Struct
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import shown, shown_character
 from penstock.flow.model.problems import DefinitionError, Problem
-from penstock.flow.values.text_limits import MAX_DEPTH
+from penstock.flow.values.payload import MAX_DEPTH
 
 MAX_SIZE = 512 * 1024
 MAX_NODES = 200_000

@@ -17,7 +17,7 @@ from penstock.flow.format.fields import (
 )
 from penstock.flow.format.verify_reading import secret_name
 from penstock.flow.model.definition import Notice
-from penstock.flow.values.text_limits import is_keepable
+from penstock.flow.values.payload import is_keepable
 
 MAX_ENTRIES = 20
 """Entries that `notify` may have."""

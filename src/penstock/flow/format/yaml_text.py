@@ -26,7 +26,7 @@ from penstock.flow.format.nodes import (
 from penstock.flow.format.yaml_mistakes import explain
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import shown, shown_character
-from penstock.flow.values.text_limits import MAX_DEPTH
+from penstock.flow.values.payload import MAX_DEPTH
 
 MAX_ALIASES = 100
 MAX_REPEATED_NODES = 10_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from penstock.flow.values.text_limits import MAX_DEPTH
+from penstock.flow.values.payload import MAX_DEPTH
 
 MAX_LOOKS = 20_000
 """Looks at one place of a value and what leads to it: some tenths of a second."""

@@ -53,9 +53,9 @@ from penstock.runtime.errors import (
 )
 from penstock.runtime.node.audit_context import CALLER_NAME, audit_for
 from penstock.runtime.node.background_tasks import BackgroundTasks
+from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, WorkflowVersions
 from penstock.store.rows.change import Post, Seen

@@ -20,9 +20,9 @@ from penstock.runtime.commands.authority import approvals_in, approvals_left_out
 from penstock.runtime.commands.commands import TRIES, Commands, restless
 from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
+from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.runtime.node.store_clock import StoreClock
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.reachability import reachability_of
 from penstock.store.protocol import Runs

@@ -9,9 +9,17 @@ from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run_input import Outside
-from penstock.flow.values.payload import NotJson, TooLarge, plain
+from penstock.flow.values.payload import (
+    EVENT,
+    KEY,
+    SUBJECT,
+    NotJson,
+    TooLarge,
+    is_keepable,
+    length_problem,
+    plain,
+)
 from penstock.flow.values.schema_validation import violations
-from penstock.flow.values.text_limits import EVENT, KEY, SUBJECT, is_keepable, length_problem
 from penstock.runtime.errors import (
     BadPayload,
     Invalid,

@@ -16,13 +16,12 @@ from penstock.runtime.decisions.decision import Decision, Reserved, SlotReservat
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.poison_runs import PoisonRuns
-from penstock.runtime.decisions.request import Request
-from penstock.runtime.decisions.request_queue import RequestQueue
+from penstock.runtime.decisions.request import Request, RequestQueue
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun, UnreadableRun
+from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.run_cache import CachedRun, RunCache
-from penstock.runtime.node.store_clock import StoreClock
 from penstock.runtime.node.timers import Timers
 from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs

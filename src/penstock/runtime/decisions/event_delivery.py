@@ -17,9 +17,9 @@ from penstock.runtime.commands.validation import (
 from penstock.runtime.decisions.limits import validate_room
 from penstock.runtime.decisions.pending_events import keep, seen_by_key
 from penstock.runtime.errors import Invalid, NotFound, UndeclaredEvent
+from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.change import Seen
 

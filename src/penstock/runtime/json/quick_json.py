@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.values.text_limits import MAX_DEPTH, MAX_KEYS
+from penstock.flow.values.payload import MAX_DEPTH, MAX_KEYS
 
 
 def quick_json(raw: bytes) -> Any:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.values.text_limits import MAX_DEPTH, MAX_KEYS
+from penstock.flow.values.payload import MAX_DEPTH, MAX_KEYS
 
 
 class Unreadable(PenstockError):

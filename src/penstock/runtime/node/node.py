@@ -14,16 +14,16 @@ from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.tokens import Tokens
 from penstock.runtime.decisions.advancer import Advancer
-from penstock.runtime.decisions.request_queue import RequestQueue
+from penstock.runtime.decisions.request import RequestQueue
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.dispatch.redaction import Redaction, no_redaction
 from penstock.runtime.errors import UnknownRun, UnreadableRun
+from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.ids import new_run_id
 from penstock.runtime.node.retention import DAYS, Retention
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.run_watch import RunWatch
-from penstock.runtime.node.store_clock import StoreClock
 from penstock.runtime.node.supervisor import LoopHealth, keep_up
 from penstock.runtime.node.timers import Timers
 from penstock.runtime.queries.call_stats import CallStats

@@ -14,7 +14,7 @@ from penstock.runtime.codec.messages import StartChild, decode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
-from penstock.runtime.node.store_clock import StoreClock
+from penstock.runtime.node.clock import StoreClock
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import HANDOVER_TIMEOUT, WHOLE, Message
 from penstock.store.rows.rows import DueTask, DueTimer

@@ -11,10 +11,9 @@ import apsw
 from penstock.store.rows.access import Audited, AuditHead
 from penstock.store.sqlite.connection import Options, found_schema, open_reader
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.session import Numbers, Result, Session, Work
+from penstock.store.sqlite.session import Numbers, Result, Session, Work, micros
 from penstock.store.sqlite.tables import audit_log, maintenance
 from penstock.store.sqlite.tables.secrets import secret_keys
-from penstock.store.sqlite.times import micros
 from penstock.store.sqlite.writer import look
 
 

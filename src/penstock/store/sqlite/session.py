@@ -1,11 +1,11 @@
-"""What a piece of work in the store has at hand: the connection, the named queries, the time, fresh numbers."""
+"""What a piece of work in the store has at hand: the connection, the named queries, times as numbers, fresh ids."""
 
 from __future__ import annotations
 
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
 from typing import Any, Protocol, TypeVar
@@ -14,7 +14,44 @@ import apsw
 import msgspec
 
 from penstock.store.sql.queries import read_queries
-from penstock.store.sqlite.times import micros
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = 9_000_000_000_000_000_000
+"""Later than every time: a limit that is not there. A null would hide its row from every comparison."""
+
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The edges of the calendar."""
+
+
+def micros(when: datetime) -> int:
+    """A time as it is stored."""
+    return length(when - EPOCH)
+
+
+def length(span: timedelta) -> int:
+    """A duration as it is stored."""
+    return (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
+
+
+def length_or_none(span: timedelta | None) -> int | None:
+    """A duration that may be absent."""
+    return None if span is None else length(span)
+
+
+def moment(stored: int) -> datetime:
+    """A stored time. One beyond the calendar comes as its edge: it must not keep the others from being read."""
+    return EPOCH + timedelta(microseconds=min(max(stored, _FIRST), _LAST))
+
+
+def moment_or_none(stored: int | None) -> datetime | None:
+    """A stored time that may be absent."""
+    return None if stored is None or stored >= NEVER else moment(stored)
+
+
+def after(now: int, span: timedelta | None) -> int:
+    """When a limit strikes that counts from now; NEVER where there is none."""
+    return NEVER if span is None else now + length(span)
+
 
 Row = tuple[Any, ...]
 Result = TypeVar("Result")

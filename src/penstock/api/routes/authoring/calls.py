@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.call import Calls
-from penstock.api.request_context import RequestContext
+from penstock.api.call import Calls, RequestContext
 from penstock.api.trial_run import try_draft
 from penstock.api.wire.runs import Called, CallWorkflow
 from penstock.api.wire.trials import Tried, Try

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.definitions import DEFINITION, YAML, expected, read_written, wants_yaml, yaml_response
 from penstock.api.paging import Page, Paged, page
-from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.workflows import Draft, Version, VersionLine
 from penstock.flow.format.writing import to_plain
 from penstock.flow.views.run_view import time_text

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from penstock.api.call import Calls
-from penstock.api.request_context import RequestContext
+from penstock.api.call import Calls, RequestContext
 from penstock.api.wire.expressions import Evaluate, Evaluated
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from penstock.api.call import Calls
-from penstock.api.request_context import RequestContext
+from penstock.api.call import Calls, RequestContext
 from penstock.flow.format.writing import to_plain
 from penstock.importing.kinds import import_text
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from penstock.api.call import Calls
+from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import RequestContext
 from penstock.api.wire.schedules import (
     AskBackfill,
     Backfilled,

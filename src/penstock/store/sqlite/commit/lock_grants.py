@@ -15,8 +15,7 @@ from penstock.store.rules.lock_grants import (
     key_changes,
     placed,
 )
-from penstock.store.sqlite.session import Session, unique
-from penstock.store.sqlite.times import NEVER, length, micros
+from penstock.store.sqlite.session import NEVER, Session, length, micros, unique
 
 
 def insert_messages(

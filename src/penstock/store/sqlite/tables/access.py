@@ -15,9 +15,17 @@ from penstock.store.rows.access import (
     NewSession,
     SessionRow,
 )
-from penstock.store.sqlite.session import Row, Session, json_list
+from penstock.store.sqlite.session import (
+    NEVER,
+    Row,
+    Session,
+    json_list,
+    length,
+    micros,
+    moment,
+    moment_or_none,
+)
 from penstock.store.sqlite.tables import audit_log
-from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
 
 _LAST = "\U0010ffff"

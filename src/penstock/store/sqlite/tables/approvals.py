@@ -8,8 +8,7 @@ from datetime import datetime
 from penstock.store.rows.change import Change
 from penstock.store.rows.rows import ApprovalRow
 from penstock.store.sql.index_scans import LAST
-from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
+from penstock.store.sqlite.session import NEVER, Row, Session, micros, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
 
 

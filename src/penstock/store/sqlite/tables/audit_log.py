@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
-from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import NEVER, micros, moment
+from penstock.store.sqlite.session import NEVER, Row, Session, micros, moment
 from penstock.store.sqlite.writer import Writer
 
 

@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sqlite.session import Row, Session, json_list
+from penstock.store.sqlite.session import NEVER, Row, Session, json_list, moment
 from penstock.store.sqlite.tables.audit_log import note_one
 from penstock.store.sqlite.tables.workflow_versions import has_text
-from penstock.store.sqlite.times import NEVER, moment
 from penstock.store.sqlite.writer import Writer
 
 

@@ -16,9 +16,8 @@ from penstock.store.sqlite.commit.lock_grants import (
     note_seen,
     owners_of,
 )
-from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.session import Session, moment
 from penstock.store.sqlite.tables.audit_log import note_one
-from penstock.store.sqlite.times import moment
 from penstock.store.sqlite.writer import Writer
 
 

@@ -15,8 +15,7 @@ from penstock.store.sql.backup_files import sync_folder, taken, validate_backup_
 from penstock.store.sqlite.commit.lock_grants import drop_pending
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.files import make_private, remove_copy
-from penstock.store.sqlite.session import Session, Ticks, json_list
-from penstock.store.sqlite.times import length
+from penstock.store.sqlite.session import Session, Ticks, json_list, length
 from penstock.store.sqlite.transaction_runner import MEMORY, TransactionRunner
 from penstock.store.sqlite.writer import Writer
 

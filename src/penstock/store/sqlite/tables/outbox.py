@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from penstock.store.rows.change import Change
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
-from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.times import moment
+from penstock.store.sqlite.session import Session, moment
 from penstock.store.sqlite.writer import Writer
 
 

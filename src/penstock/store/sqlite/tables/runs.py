@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from penstock.store.rows.change import Change, Committed, Message, Part
 from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, RunState, StoredRun
 from penstock.store.sqlite.commit.commit import commit
-from penstock.store.sqlite.session import Row, Session, Ticks
-from penstock.store.sqlite.times import length, moment, moment_or_none
+from penstock.store.sqlite.session import Row, Session, Ticks, length, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
 
 MAX_BRIEF = 4

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.store.rows.access import AuditRow, SecretRow
-from penstock.store.sqlite.session import Row, Session, json_list
+from penstock.store.sqlite.session import Row, Session, json_list, moment
 from penstock.store.sqlite.tables import audit_log
-from penstock.store.sqlite.times import moment
 from penstock.store.sqlite.writer import Writer
 
 

@@ -14,8 +14,17 @@ from penstock.store.rows.rows import (
     Renewal,
     Worker,
 )
-from penstock.store.sqlite.session import Row, Session, json_list, unique
-from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
+from penstock.store.sqlite.session import (
+    NEVER,
+    Row,
+    Session,
+    json_list,
+    length,
+    micros,
+    moment,
+    moment_or_none,
+    unique,
+)
 from penstock.store.sqlite.writer import Writer
 
 

@@ -34,8 +34,7 @@ from penstock.store.sql.run_lists import (
     questions,
     tallied,
 )
-from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
+from penstock.store.sqlite.session import NEVER, Row, Session, length, micros, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
 
 DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))

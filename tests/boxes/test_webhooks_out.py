@@ -55,7 +55,7 @@ async def empty(here: Site) -> None:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again at once."""
-    monkeypatch.setattr(outbox_publisher, "FIRST", 0.02)
+    monkeypatch.setattr(outbox_publisher, "MIN_DELAY", 0.02)
     monkeypatch.setattr(webhooks, "BREATH", 0.0)
 
 

@@ -204,7 +204,7 @@ def test_when_too_much_comes_at_once_the_folder_is_walked(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("penstock.sources.objects.folder.MANY", 0)
-    monkeypatch.setattr("penstock.sources.objects.folder.FolderFeeder._look", None)
+    monkeypatch.setattr("penstock.sources.objects.folder.FolderReader._look", None)
 
     async def main(engine: Engine) -> Any:
         monkeypatch.setattr("penstock.sources.objects.folder.WALK_EVERY", 0.0)
@@ -267,7 +267,7 @@ def test_what_comes_before_anybody_listens_is_told(
         await begin(feeder, feed, seen)
         folder.put("late.png")
 
-    monkeypatch.setattr("penstock.sources.objects.folder.FolderFeeder._begin", begun)
+    monkeypatch.setattr("penstock.sources.objects.folder.FolderReader._begin", begun)
 
     async def main(engine: Engine) -> Any:
         folder.put("old.png")
@@ -324,7 +324,7 @@ def test_files_that_are_looked_at_together_are_told_in_their_order(
         await asyncio.sleep(1.5 * QUIET)  # longer than a file must be quiet
         return await etag(feeder, key)
 
-    monkeypatch.setattr("penstock.sources.objects.folder.FolderFeeder._etag", slow)
+    monkeypatch.setattr("penstock.sources.objects.folder.FolderReader._etag", slow)
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)

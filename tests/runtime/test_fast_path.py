@@ -30,7 +30,7 @@ from penstock.flow.model.run_input import (
 )
 from penstock.runtime.decisions.decision import Decision, SlotReservation
 from penstock.runtime.decisions.fast.fast_path import FastPath, plain_plan
-from penstock.runtime.decisions.plan_to_change import decide, write_down
+from penstock.runtime.decisions.plan_to_change import decide, follows_alone, write_down
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import WHOLE
@@ -289,7 +289,7 @@ class Beside(Drive):
             self.went.append(plan is not None)
             if plan is not None:
                 assert plan == advance(self.flow, self.snapshot, occurrences, self.now)
-                assert plan.is_plain
+                assert follows_alone(plan)
         return super().happen(*occurrences)
 
 

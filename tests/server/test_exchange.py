@@ -13,7 +13,7 @@ import pytest
 from penstock import Engine
 from penstock.access.doors import Access
 from penstock.api.app import App
-from penstock.api.quick import EXCHANGE
+from penstock.api.reading import EXCHANGE
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.secrets.keys import Keys

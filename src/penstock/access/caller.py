@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from penstock.access.errors import Forbidden
-from penstock.access.roles import Action, Role, allows, roles_for
+from penstock.access.roles import ALLOWED, Action, Role, roles_for
 from penstock.flow.values.name_patterns import matches
 from penstock.flow.values.payload import storable_text as _kept
 from penstock.runtime.errors import UnknownWorkflow
@@ -29,13 +29,13 @@ class Caller(Struct, frozen=True, kw_only=True):
 
         Who is bound to workflows may never do what concerns the whole installation: no `admin`.
         """
-        if not allows(self.role, action) or (action == "admin" and self.workflows is not None):
+        if action not in ALLOWED[self.role] or (action == "admin" and self.workflows is not None):
             return False
         return workflow is None or self.sees(workflow)
 
     def sees(self, workflow: str) -> bool:
         """Whether it may know of a workflow."""
-        return matches(self.workflows, workflow)
+        return self.workflows is None or matches(self.workflows, workflow)
 
     def serves(self, task_list: str) -> bool:
         """Whether it may do the tasks of a list."""

@@ -26,7 +26,7 @@ _VIEWER: frozenset[Action] = frozenset({"public", "read"})
 _OPERATOR: frozenset[Action] = _VIEWER | {"operate", "repair"}
 _AUTHOR: frozenset[Action] = _OPERATOR | {"author"}
 
-_ALLOWED: dict[Role, frozenset[Action]] = {
+ALLOWED: dict[Role, frozenset[Action]] = {
     "viewer": _VIEWER,
     "operator": _OPERATOR,
     "author": _AUTHOR,
@@ -37,7 +37,7 @@ _ALLOWED: dict[Role, frozenset[Action]] = {
 
 def allows(role: Role, action: Action) -> bool:
     """Whether a role may do an action; a role or action that is not known may nothing."""
-    return action in _ALLOWED.get(role, frozenset())
+    return action in ALLOWED.get(role, frozenset())
 
 
 def role_named(name: str) -> Role | None:

@@ -21,8 +21,8 @@ from penstock.api.call import Call, Reply, RequestContext
 from penstock.api.guard import admit
 from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
-from penstock.api.quick import HEADERS, Asked, Ready
-from penstock.api.reading import fit, raw_body, read_query, validate_content_type, value_of
+from penstock.api.reading import Asked, fit, raw_body, read_query, validate_content_type, value_of
+from penstock.api.response import HEADERS, Ready
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.commands.authority import ROLE
@@ -102,7 +102,9 @@ class App:
         if call.notes_caller:
             AUDIT.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
-            answer = await call.handler(RequestContext(request, self.service, caller, values, body, query))
+            answer = await call.handler(
+                RequestContext(request, self.service, caller, values, body, query, self.service.engine)
+            )
         except UnknownWorkflow as error:
             raise error.told_to(caller.sees) from None
         return render(call, answer, request_id)

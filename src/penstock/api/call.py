@@ -125,10 +125,7 @@ class RequestContext(Struct, Generic[B, Q]):
     path: dict[str, str]
     body: B
     query: Q
-
-    @property
-    def engine(self) -> Engine:
-        return self.service.engine
+    engine: Engine
 
     def may(self, action: Action, workflow: str) -> None:
         """Raises UnknownWorkflow where the caller may not know of it, Forbidden where it may not do this to it."""

@@ -1,4 +1,4 @@
-"""Reading a request: the raw body within its cap, strict JSON, and values of the types that a call takes."""
+"""Reading a request: headers, the raw body within its cap, strict JSON, and values of the types that a call takes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Protocol, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope
 
-from penstock.api.quick import exchange_of
 from penstock.api.validation_pointer import pointer_and_message
 from penstock.flow.errors import PenstockError
 from penstock.flow.values.payload import payload_limit
@@ -30,7 +31,51 @@ MAX_DRAINED, DRAIN_TIMEOUT = 8 * 1024 * 1024, 1.0
 SECONDS = 30.0
 """How long a body may take."""
 
+EXCHANGE = "penstock.exchange"
+"""The extension of a scope by which a server offers an `Exchange`."""
+
 T = TypeVar("T")
+
+
+class Exchange(Protocol):
+    """A request and its answer, for who does without messages where both are whole."""
+
+    def whole_body(self) -> bytes | None:
+        """The body where all of it has come, once; None: it must be received, in messages."""
+        ...
+
+    def answer(self, status: int, head: bytes, body: bytes) -> bool:
+        """Write an answer, with the lines of its head as they are; False: it must be sent, in messages."""
+        ...
+
+
+def exchange_of(scope: Scope) -> Exchange | None:
+    extensions = scope.get("extensions")
+    found: Exchange | None = None if extensions is None else extensions.get(EXCHANGE)
+    return found
+
+
+class Heads(Headers):
+    """Headers of a request, found by name without looking through all of them; of several the first counts."""
+
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        self._list = raw
+        self._first = dict(reversed(raw))
+
+    def __getitem__(self, key: str) -> str:
+        return self._first[key.lower().encode("latin-1")].decode("latin-1")
+
+    def get(self, key: str, default: Any = None) -> Any:
+        found = self._first.get(key.lower().encode("latin-1"))
+        return default if found is None else found.decode("latin-1")
+
+
+class Asked(Request):
+    """A request whose headers are found quickly."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        super().__init__(scope, receive)
+        self._headers = Heads(scope["headers"])
 
 
 class BodyTooLarge(PenstockError):

@@ -28,9 +28,9 @@ from penstock.store.errors import (
 from penstock.store.rows.change import Committed
 from penstock.store.rows.rows import Filter
 from penstock.store.sqlite import transaction_runner
+from penstock.store.sqlite.commit.commit import MAX_LOOP_ROWS
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
-from penstock.store.sqlite.tables.runs import MAX_LOOP_ROWS
 from tests.store.sqlite.builders import T0, a_task, begin, turn
 from tests.store.sqlite.power import Disk
 from tests.waiting import until

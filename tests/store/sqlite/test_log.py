@@ -12,9 +12,9 @@ import pytest
 from penstock import Engine
 from penstock.store.rows.rows import Filter
 from penstock.store.sqlite import transaction_runner, write_ahead_log
+from penstock.store.sqlite.commit.commit import MIN_THREAD_CHANGES
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
-from penstock.store.sqlite.tables.runs import MIN_THREAD_CHANGES
 from tests.store.sqlite.builders import begin
 from tests.store.sqlite.power import Disk
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from penstock.store.sqlite.commit.commit import MIN_THREAD_CHANGES
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.store import SqliteStore
 from penstock.store.sqlite.switch_interval import SWITCH_INTERVAL, ShortSwitchInterval
-from penstock.store.sqlite.tables.runs import MIN_THREAD_CHANGES
 from tests.store.sqlite.builders import begin
 
 
@@ -59,11 +59,11 @@ def test_in_a_fork_they_are_as_before() -> None:
     """Nobody writes there: who did is a thread of the parent."""
     script = """
 import os, sys, threading
-from penstock.store.sqlite.switch_interval import SHORT_TURNS
+from penstock.store.sqlite.switch_interval import SHORT_SWITCH_INTERVAL
 sys.setswitchinterval(0.004)
 inside, left = threading.Event(), threading.Event()
 def write():
-    with SHORT_TURNS:
+    with SHORT_SWITCH_INTERVAL:
         inside.set()
         left.wait()
 threading.Thread(target=write).start()
@@ -72,7 +72,7 @@ if child := os.fork():
     _, status = os.waitpid(child, 0)
     left.set()
     sys.exit(os.waitstatus_to_exitcode(status))
-with SHORT_TURNS:
+with SHORT_SWITCH_INTERVAL:
     pass
 os._exit(0 if sys.getswitchinterval() > 0.003 else 1)
 """

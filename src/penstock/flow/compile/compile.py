@@ -87,7 +87,7 @@ class Flow:
         result: Expression | None,
         version: int,
     ) -> None:
-        self.definition = definition
+        self.definition, self.name = definition, definition.name
         self.net = net
         self.wiring = wiring
         self.steps = steps
@@ -103,10 +103,6 @@ class Flow:
         self.routes: dict[Any, Any] = {}  # what `fast_path` has worked out
         self.timeout, given = definition.timeout, definition.cleanup_timeout
         self.cleanup_timeout = CLEANUP_TIMEOUT if given is None else given
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
 
     def input_problems(self, value: Any) -> list[str]:
         """What is wrong with an input, by `params`; the check is made once for all runs."""

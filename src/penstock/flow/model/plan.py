@@ -120,16 +120,3 @@ class Plan(Struct, kw_only=True):
     emissions: tuple[Emission, ...] = ()
     unfinished: bool = False
     touched: list[ElementKey] = []  # elements of an `each` that changed, or whose result did
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether no more follows than a new snapshot, history, and attempts."""
-        return not (
-            self.withdrawn
-            or self.timers
-            or self.acquires
-            or self.releases
-            or self.correlations
-            or self.emissions
-            or self.unfinished
-        )

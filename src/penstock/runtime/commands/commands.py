@@ -51,7 +51,7 @@ from penstock.runtime.errors import (
     UnknownStep,
     UnknownWorkflow,
 )
-from penstock.runtime.node.audit_context import CALLER_NAME, audit_for
+from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME, audit_for
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
@@ -210,7 +210,14 @@ class Commands(EventDelivery):
         run = new.run.id
         answer = await self._answered(
             Request(
-                run, begun, None, None, None, read, None, new, start_key, latest, posts, audit=audit_for(run)
+                run,
+                begun,
+                read=read,
+                new=new,
+                start_key=start_key,
+                latest=latest,
+                posts=posts,
+                audit=AUDIT.get() and audit_for(run),
             )
         )
         if answer == "superseded" and (await self._store.load([run]))[0] is not None:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from penstock.flow.model.run_input import Retried, Skipped
+from penstock.flow.model.run_input import Outside, Retried, Skipped
 from penstock.runtime.decisions.decision import Decision, Reserved, SlotReservations
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.poison_runs import PoisonRuns
-from penstock.runtime.decisions.request import Request, RequestQueue
+from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.node.clock import StoreClock
@@ -27,6 +27,8 @@ from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import Change, Committed, Outcome
 
+BATCH = 512
+"""Runs of one decision at most."""
 LANES = 2
 TOGETHER = 32
 """Runs that are decided and then written down: few enough for a processor to have them still at hand."""
@@ -39,6 +41,58 @@ log = logging.getLogger("penstock.advancing")
 
 Settled = Callable[[Sequence[Decision]], None]
 Wrote = Callable[[int, float], None]
+
+
+class RequestQueue:
+    """Requests by run, each run's in the order in which they came. `wake` is set while there may be some to take."""
+
+    def __init__(self) -> None:
+        self.wake = asyncio.Event()
+        self.waiting: dict[str, list[Request]] = {}
+        self._closed: BaseException | None = None
+
+    def submit(self, request: Request) -> None:
+        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
+        if self._closed is not None:
+            request.tell(None, self._closed)
+            return
+        self.waiting.setdefault(request.run, []).append(request)
+        self.wake.set()
+
+    def take(self, busy: Container[str]) -> dict[str, list[Request]]:
+        """One decision for each run that is not busy."""
+        batch: dict[str, list[Request]] = {}
+        for run in self.waiting:
+            if run not in busy:
+                batch[run] = self.waiting[run]
+                if len(batch) >= BATCH:
+                    self.wake.set()  # there may be more
+                    break
+        for run in batch:
+            requests = self.waiting.pop(run)
+            if len(requests) > 1:
+                batch[run], rest = _one_decision(requests)
+                if rest:
+                    self.waiting[run] = rest
+        return batch
+
+    def close(self, error: BaseException) -> None:
+        """Nothing more is decided: tell whoever waits, and whoever still comes."""
+        self._closed = error
+        waiting, self.waiting = self.waiting, {}
+        for requests in waiting.values():
+            for request in requests:
+                request.tell(None, error)
+
+
+def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
+    """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
+    ids = 0
+    for number, request in enumerate(requests):
+        ids += isinstance(request.occurrence, Outside) and request.seen is not None
+        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
+            return requests[:number], requests[number:]
+    return requests, []
 
 
 class Advancer:

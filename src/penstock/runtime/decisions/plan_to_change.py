@@ -40,7 +40,7 @@ from penstock.runtime.decisions.decision import (
     new_task,
     wider,
 )
-from penstock.runtime.decisions.fast.fast_path import FastPath
+from penstock.runtime.decisions.fast.fast_path import FastPath, comes_alone
 from penstock.runtime.decisions.limits import validate_room
 from penstock.runtime.decisions.outbox_messages import outbox_messages_of
 from penstock.runtime.decisions.pending_events import pending_event_of
@@ -198,15 +198,28 @@ def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: N
     alone = len(decision.requests) == 1 and not decision.parked
     return (
         alone
-        and (request.lease is not None or request.is_plain)
+        and (request.lease is not None or comes_alone(request))
         and live.flow.is_plain
-        and plan.is_plain
+        and follows_alone(plan)
         and len(tasks) == len(plan.attempts)
         and not (was.paused or snapshot.paused or snapshot.aside)
         and not (over and snapshot.run.parent is not None)
         and was.status not in RESTS
         and snapshot.status not in RESTS
         and (new is None or (new.start_key is None and new.labels == "{}"))
+    )
+
+
+def follows_alone(plan: Plan) -> bool:
+    """Whether no more follows than a new snapshot, history, and attempts."""
+    return not (
+        plan.withdrawn
+        or plan.timers
+        or plan.acquires
+        or plan.releases
+        or plan.correlations
+        or plan.emissions
+        or plan.unfinished
     )
 
 

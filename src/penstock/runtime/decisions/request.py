@@ -1,15 +1,14 @@
-"""Something that happened to a run and waits to be decided about, with what its decision uses up; the queue of them."""
+"""Something that happened to a run and waits to be decided about, with what its decision uses up."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Container
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Snapshot
-from penstock.flow.model.run_input import Outside, Retried, RunInput, Skipped
+from penstock.flow.model.run_input import RunInput
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Post, Seen
 from penstock.store.rows.rows import Lease
@@ -40,18 +39,6 @@ class Request(Struct, eq=False):
     tries: int = 0
 
     @property
-    def is_plain(self) -> bool:
-        """Whether its decision uses up nothing beside a lease, and nobody is told of it but who asked."""
-        return (
-            self.rung is None
-            and self.read is None
-            and self.seen is None
-            and self.audit is None
-            and not self.posts
-            and not isinstance(self.occurrence, Retried | Skipped)
-        )
-
-    @property
     def from_store(self) -> bool:
         """Whether it will be found again in the store if it is not decided now."""
         return self.rung is not None or self.read is not None or self.overdue
@@ -60,58 +47,3 @@ class Request(Struct, eq=False):
         told, self.told = self.told, None
         if told is not None:
             told(self, answer, error)
-
-
-BATCH = 512
-
-
-class RequestQueue:
-    """Requests by run, each run's in the order in which they came. `wake` is set while there may be some to take."""
-
-    def __init__(self) -> None:
-        self.wake = asyncio.Event()
-        self.waiting: dict[str, list[Request]] = {}
-        self._closed: BaseException | None = None
-
-    def submit(self, request: Request) -> None:
-        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
-        if self._closed is not None:
-            request.tell(None, self._closed)
-            return
-        self.waiting.setdefault(request.run, []).append(request)
-        self.wake.set()
-
-    def take(self, busy: Container[str]) -> dict[str, list[Request]]:
-        """One decision for each run that is not busy."""
-        batch: dict[str, list[Request]] = {}
-        for run in self.waiting:
-            if run not in busy:
-                batch[run] = self.waiting[run]
-                if len(batch) >= BATCH:
-                    self.wake.set()  # there may be more
-                    break
-        for run in batch:
-            requests = self.waiting.pop(run)
-            if len(requests) > 1:
-                batch[run], rest = _one_decision(requests)
-                if rest:
-                    self.waiting[run] = rest
-        return batch
-
-    def close(self, error: BaseException) -> None:
-        """Nothing more is decided: tell whoever waits, and whoever still comes."""
-        self._closed = error
-        waiting, self.waiting = self.waiting, {}
-        for requests in waiting.values():
-            for request in requests:
-                request.tell(None, error)
-
-
-def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
-    """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
-    ids = 0
-    for number, request in enumerate(requests):
-        ids += isinstance(request.occurrence, Outside) and request.seen is not None
-        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
-            return requests[:number], requests[number:]
-    return requests, []

@@ -13,8 +13,7 @@ from penstock.flow.errors import PenstockError
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.tokens import Tokens
-from penstock.runtime.decisions.advancer import Advancer
-from penstock.runtime.decisions.request import RequestQueue
+from penstock.runtime.decisions.advancer import Advancer, RequestQueue
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.dispatch.redaction import Redaction, no_redaction
 from penstock.runtime.errors import UnknownRun, UnreadableRun

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from penstock.store.postgres.backups import read_backup
+from penstock.store.postgres.commit.commit import PostgresCommits
 from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.notifier import Listener, PostgresNotifier
 from penstock.store.postgres.schema import migrate as bring_up_to_date
@@ -27,6 +28,7 @@ from penstock.store.postgres.warmup import call_in_vain
 
 
 class PostgresStore(
+    PostgresCommits,
     PostgresRuns,
     PostgresTasks,
     PostgresInboundEvents,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
 import msgspec
@@ -67,6 +67,19 @@ MAX_STATEMENT = 16_000
 _ROW = re.compile(r"VALUES \((:\w+(?:,\s+:\w+)*)\)")
 
 
+class Statement(NamedTuple):
+    """A named query, to be run for each of the rows; a `guard` must change as many as it is given.
+
+    `shared` is in front of every row; one that is `wide` can be given many rows at once, see `Session.at_once`.
+    """
+
+    query: str
+    rows: Sequence[Row]
+    shared: Row = ()
+    guard: bool = False
+    wide: bool = True
+
+
 class Clock(Protocol):
     """Where the store's time comes from."""
 
@@ -110,10 +123,11 @@ class Ticks:
 class Session:
     """One piece of work inside a transaction (`alone` in it, or in a savepoint); `now` does not move meanwhile."""
 
-    __slots__ = ("_numbers", "alone", "db", "now")
+    __slots__ = ("_numbers", "alone", "db", "fence", "now")
 
     def __init__(self, db: apsw.Connection, numbers: Numbers, now: int) -> None:
         self.db, self._numbers, self.now = db, numbers, now
+        self.fence = numbers.fence  # of a task that was never leased
         self.alone = False
 
     def undo(self) -> None:
@@ -164,6 +178,16 @@ class Session:
         self.db.executemany(SQL[query], rows)
         return self.db.total_changes() - before
 
+    def write(self, statements: Iterable[Statement]) -> bool:
+        """Run them in their order, up to the first guard that does not hold; whether all of them do."""
+        for query, rows, shared, guard, wide in statements:
+            if not rows:
+                continue
+            changed = self.at_once(query, rows, shared) if wide else self.many(query, rows)
+            if guard and changed != len(rows):
+                return False
+        return True
+
     def at_once(self, query: str, rows: Sequence[Sequence[Any]], shared: Row = ()) -> int:
         """The same in few statements, for a query whose parameters are all in its `VALUES`, but for those `shared`,
         and that passes over rows of nulls: with such the last statement is filled up.
@@ -190,11 +214,6 @@ class Session:
     def numbers(self, count: int) -> range:
         """Fresh numbers."""
         return self._numbers.take(count, self.now)
-
-    @property
-    def fence(self) -> int:
-        """The fence of a task that was never leased."""
-        return self._numbers.fence
 
 
 Work = Callable[[Session], Result]

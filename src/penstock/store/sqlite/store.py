@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import apsw
 
 from penstock.store.errors import StoreError
+from penstock.store.sqlite.commit.commit import SqliteCommits
 from penstock.store.sqlite.connection import (
     Opened,
     Options,
@@ -49,6 +50,7 @@ class WallClock:
 
 
 class SqliteStore(
+    SqliteCommits,
     SqliteRuns,
     SqliteTasks,
     SqliteInboundEvents,

@@ -22,7 +22,7 @@ from penstock.flow.compile.compile import Flow, FlowStep, Way
 from penstock.flow.decisions.dispatch import new_attempt
 from penstock.flow.model.plan import Answer, Attempt, Entry, Plan
 from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Origin, Snapshot, StepState
-from penstock.flow.model.run_input import Begun, Done, Reported, RunInput
+from penstock.flow.model.run_input import Begun, Done, Reported, Retried, RunInput, Skipped
 from penstock.flow.model.tags import TagChange, Tags
 from penstock.flow.model.tags import change as changed
 from penstock.flow.values.merge_patch import merge_patch
@@ -110,7 +110,7 @@ def _place_of(live: CachedRun, request: Request) -> FastKey | None:
         return None
     if type(occurrence) is Begun:
         own = run.input is not None or run.labels or was.tags or was.paused or occurrence.tags
-        is_bare = request.new is not None and request.start_key is None and request.is_plain and not own
+        is_bare = request.new is not None and request.start_key is None and comes_alone(request) and not own
         return (id(live.flow),) if is_bare else None
     if type(occurrence) is not Reported or request.lease is None or occurrence.outside:
         return None
@@ -120,6 +120,18 @@ def _place_of(live: CachedRun, request: Request) -> FastKey | None:
     if done.correlate is not None or done.replace_tags:
         return None
     return () if live.state is None else (id(live.state), occurrence.firing, occurrence.attempt, done.port)
+
+
+def comes_alone(request: Request) -> bool:
+    """Whether its decision uses up nothing beside a lease, and nobody is told of it but who asked."""
+    return (
+        request.rung is None
+        and request.read is None
+        and request.seen is None
+        and request.audit is None
+        and not request.posts
+        and not isinstance(request.occurrence, Retried | Skipped)
+    )
 
 
 def _repeated(first: Plan, was: Snapshot) -> Plan:

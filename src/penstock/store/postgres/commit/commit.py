@@ -46,6 +46,15 @@ class BatchConflict(Exception):
     """Some change does not fit the rows: nothing of this attempt may stay."""
 
 
+class PostgresCommits:
+    """See `store.protocol.Runs.commit`."""
+
+    database: Database
+
+    async def commit(self, changes: Sequence[Change]) -> Committed:
+        return await commit(self.database, changes)
+
+
 async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     """Apply each change that fits; see `Store.commit`. Raises BadText before anything is sent."""
     reject_bad_texts(changes)

@@ -1,4 +1,4 @@
-"""Runs: committing, reading, and handing out what is due."""
+"""Reading runs, and handing out what is due."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from penstock.store.postgres.commit.column_arrays import columns
-from penstock.store.postgres.commit.commit import commit
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows.change import Change, Committed, Message, Part
+from penstock.store.rows.change import Message, Part
 from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, RunState, StoredRun
 
 ONE_VIEW = "repeatable_read"
@@ -19,9 +18,6 @@ class PostgresRuns:
     """See `store.protocol.Runs`."""
 
     database: Database
-
-    async def commit(self, changes: Sequence[Change]) -> Committed:
-        return await commit(self.database, changes)
 
     async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
         wanted = sorted(set(runs))

@@ -21,7 +21,10 @@ from penstock.store.rules.conflicts import (
 from penstock.store.sqlite.commit.lock_grants import insert_messages, settle_keys
 from penstock.store.sqlite.session import (
     NEVER,
+    Row,
     Session,
+    Statement,
+    Ticks,
     after,
     json_list,
     length,
@@ -32,14 +35,44 @@ from penstock.store.sqlite.session import (
 from penstock.store.sqlite.tables import approvals
 from penstock.store.sqlite.tables.audit_log import note
 from penstock.store.sqlite.tables.outbox import insert_outbox_messages
+from penstock.store.sqlite.writer import Writer
 
 Limits = tuple[timedelta | None, timedelta | None, timedelta | None, timedelta]
 Kind = tuple[str, str, int, str | None, Limits, bool, str]
 """Task, list, priority, worker, limits, whether it is held, step: see `NewTask`."""
 
 
+MAX_BRIEF = 4
+"""Changes of a batch on a system that has little to do: who waits for them is to know soon."""
+
+MIN_THREAD_CHANGES = 64
+"""Changes of a batch that a thread writes, while the loop decides about the next: fewer are written sooner by the loop
+than they are handed over."""
+
+MAX_LOOP_ROWS = 2_000
+"""Rows of a smaller batch that a thread writes nevertheless: the loop must not stand for so long."""
+
+
 class BatchConflict(Exception):
     """Some change does not fit the rows: nothing of this attempt may stay."""
+
+
+class SqliteCommits:
+    """See `store.protocol.Runs.commit`."""
+
+    _writer: Writer
+    _ticks: Ticks
+
+    async def commit(self, changes: Sequence[Change]) -> Committed:
+        if not changes:
+            return Committed([], [], moment(self._ticks.now()))
+        count = len(changes)
+        if (
+            count >= MIN_THREAD_CHANGES
+            or sum([len(change.tasks) + len(change.parts) for change in changes]) > MAX_LOOP_ROWS
+        ):
+            return await self._writer.write(lambda session: commit(session, changes))
+        return await self._writer.write_here(lambda session: commit(session, changes), count <= MAX_BRIEF)
 
 
 def commit(session: Session, changes: Sequence[Change]) -> Committed:
@@ -59,65 +92,73 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     """Write everything; BatchConflict where a guard does not hold. What is rare is looked for only where it may be."""
     rare = [change for change in changes if not change.plain]
     others = [change for change in changes if change.over or not change.plain]
-    _guard(session, changes)
+    believing = [change for change in changes if change.new is not None or change.revived is not None]
+    if believing and misjudged_of(session, believing):
+        raise BatchConflict
+    statements = _guards(changes)
     if rare:
-        _guard_rare(session, rare)
-    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
-    session.at_once("insert_page", pages)
+        statements += _rare_guards(rare, session.now)
+    statements.append(Statement("insert_page", [_page(c) for c in changes if c.page is not None]))
     if rare:
-        _states(session, rare)
-        _void_tasks(session, rare)
-    _new_tasks(session, changes)
-    if not others:
-        return []
+        statements += _states(rare, session.now) + _void_tasks(rare, session.now)
+    statements += _new_tasks(changes, session)
+    if not session.write(statements):
+        raise BatchConflict
+    return _write_others(session, others, rare) if others else []
+
+
+def _write_others(session: Session, others: list[Change], rare: list[Change]) -> list[Message]:
+    """What goes with runs that are over, and what is rare: what others are told, and what is recorded."""
     _timers(session, rare)
     session.many("drop_unbegun", [(run,) for change in others for run in change.unbegun])
     posts = [(post.run, post.body) for change in others for post in change.posts]
     messages = insert_messages(session, posts + settle_keys(session, others))
-    if rare:
+    if any(change.letters for change in rare):
         insert_outbox_messages(session, rare)
+    if any(change.asked or change.decided for change in rare):
         approvals.write(session, rare)
-        note(session, [audit for change in rare for audit in change.audits])
+    if audits := [audit for change in rare for audit in change.audits]:
+        note(session, audits)
     return messages
 
 
-def _guard(session: Session, changes: list[Change]) -> None:
-    """What can be lost in a race, of every change: a pause, the revision, the fence."""
-    new = [change for change in changes if change.new is not None]
-    if misjudged_of(session, [c for c in changes if c.new is not None or c.revived is not None]):
-        raise BatchConflict
-    going_on = [(c.revision, c.seq, c.head, c.run, c.base) for c in changes if c.goes_on]
-    _all(session, "update_running", going_on)
-    _all(session, "update_run", [_old_run(c) for c in changes if c.new is None and not c.goes_on])
-    _all(session, "insert_run", [_new_run(c) for c in new])
+def _guards(changes: list[Change]) -> list[Statement]:
+    """What can be lost in a race, of every change: the revision, the fence."""
     ended = [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended]
-    _all(session, "end_task", ended)
+    return [
+        _guard("update_running", [(c.revision, c.seq, c.head, c.run, c.base) for c in changes if c.goes_on]),
+        _guard("update_run", [_old_run(c) for c in changes if c.new is None and not c.goes_on]),
+        _guard("insert_run", [_new_run(c) for c in changes if c.new is not None]),
+        _guard("end_task", ended),
+    ]
 
 
-def _guard_rare(session: Session, changes: list[Change]) -> None:
+def _rare_guards(changes: list[Change], now: int) -> list[Statement]:
     """And whatever is used up once."""
     starts = [
         (c.new.workflow, c.new.start_key[0], c.run, c.new.start_key[1])
         for c in changes
         if c.new is not None and c.new.start_key is not None
     ]
-    _all(session, "insert_start_key", starts)
-    _all(session, "use_timer", [(id,) for c in changes for id in c.rung])
-    _all(session, "use_message", [(id,) for c in changes for id in c.read])
     ids = [
-        (s.scope, s.id, NEVER, c.run, session.now)
-        if s.until is None
-        else (s.scope, s.id, micros(s.until), None, session.now)
+        (s.scope, s.id, NEVER, c.run, now) if s.until is None else (s.scope, s.id, micros(s.until), None, now)
         for c in changes
         for s in c.seen
     ]
-    if ids and session.many("insert_seen", ids) != len(ids):
-        raise BatchConflict
+    return [
+        _guard("insert_start_key", starts),
+        _guard("use_timer", [(id,) for c in changes for id in c.rung]),
+        _guard("use_message", [(id,) for c in changes for id in c.read]),
+        Statement("insert_seen", ids, guard=True, wide=False),
+    ]
 
 
-def _all(session: Session, query: str, rows: Sequence[tuple[object, ...]]) -> None:
-    if rows and session.at_once(query, rows) != len(rows):
-        raise BatchConflict
+def _guard(query: str, rows: Sequence[Row]) -> Statement:
+    return Statement(query, rows, guard=True)
+
+
+def _page(c: Change) -> Row:
+    return c.run, c.page_from, c.seq, c.page
 
 
 def _old_run(c: Change) -> tuple[object, ...]:
@@ -146,46 +187,53 @@ def _new_run(change: Change) -> tuple[object, ...]:
     )
 
 
-def _states(session: Session, changes: list[Change]) -> None:
-    """What a run is made of besides its row and its history."""
+def _states(changes: list[Change], now: int) -> list[Statement]:
+    """What a run is made of besides its row and its history, and what it is found by. Most changes have none of it."""
     parts = [(c.run, p) for c in changes for p in c.parts]
     gone = [(run, p.kind, p.firing, p.index) for run, p in parts if p.body is None]
-    session.many("drop_part", gone)
-    session.many("put_part", [(r, p.kind, p.firing, p.index, p.body) for r, p in parts if p.body is not None])
-    session.many("insert_payload", [(c.run, digest, body) for c in changes for digest, body in c.payloads])
-    _marks(session, changes)
-
-
-def _marks(session: Session, changes: list[Change]) -> None:
-    """What runs are found by: their labels, their keys, where they rest. Most changes have none of it."""
+    put = [(run, p.kind, p.firing, p.index, p.body) for run, p in parts if p.body is not None]
     labelled = [(c.run,) for c in changes if c.new is not None and c.new.labels != "{}"]
-    session.many("insert_labels", labelled)
-    session.many("insert_run_key", [(name, value, c.run) for c in changes for name, value in c.keys])
-    session.many("drop_rest", [(c.run,) for c in changes if c.rest is not None])
-    rests = [(kind, name, session.now, c.run) for c in changes for kind, name in c.rest or ()]
-    session.many("insert_rest", rests)
+    return [
+        _rows("drop_part", gone),
+        _rows("put_part", put),
+        _rows("insert_payload", [(c.run, digest, body) for c in changes for digest, body in c.payloads]),
+        _rows("insert_labels", labelled),
+        _rows("insert_run_key", [(name, value, c.run) for c in changes for name, value in c.keys]),
+        _rows("drop_rest", [(c.run,) for c in changes if c.rest is not None]),
+        _rows("insert_rest", [(kind, name, now, c.run) for c in changes for kind, name in c.rest or ()]),
+    ]
 
 
-def _void_tasks(session: Session, changes: list[Change]) -> None:
+def _void_tasks(changes: list[Change], now: int) -> list[Statement]:
     """Tasks that go, before those that come: an element may be tried again at once."""
-    session.many("void_task", [(c.run, firing, index) for c in changes for firing, index in c.void])
-    session.many("hold_tasks", [(NEVER, c.run) for c in changes if c.hold is True])
-    session.many("free_tasks", [(session.now, NEVER, c.run) for c in changes if c.hold is False])
+    return [
+        _rows("void_task", [(c.run, firing, index) for c in changes for firing, index in c.void]),
+        _rows("hold_tasks", [(NEVER, c.run) for c in changes if c.hold is True]),
+        _rows("free_tasks", [(now, NEVER, c.run) for c in changes if c.hold is False]),
+    ]
 
 
-def _new_tasks(session: Session, changes: list[Change]) -> None:
+def _rows(query: str, rows: Sequence[Row]) -> Statement:
+    return Statement(query, rows, wide=False)
+
+
+def _new_tasks(changes: list[Change], session: Session) -> list[Statement]:
     new = [(c.run, task) for c in changes for task in c.tasks]
-    kinds: dict[Kind, list[tuple[object, ...]]] = {}
-    known: dict[int, list[tuple[object, ...]]] = {}  # runs at the same step share their tasks
-    for (run, task), turn in zip(new, session.numbers(len(new)), strict=True):
+    kinds: dict[Kind, list[Row]] = {}
+    known: dict[int, list[Row]] = {}  # runs at the same step share their tasks
+    turns = session.numbers(len(new)) if new else range(0)
+    for (run, task), turn in zip(new, turns, strict=True):
         if (rows := known.get(id(task))) is None:
             rows = known[id(task)] = kinds.setdefault(_kind(task), [])
         rows.append((run, task.firing, task.index, task.attempt, turn))
-    for kind, rows in kinds.items():
-        session.at_once("insert_task", rows, _shared(*kind, session.now, session.fence))
-    over = [c.run for c in changes if c.over]
-    for query in ("drop_tasks_of_runs", "drop_timers_of_runs"):
-        session.rows_of_runs(query, over)
+    found = [
+        Statement("insert_task", rows, _shared(*kind, session.now, session.fence))
+        for kind, rows in kinds.items()
+    ]
+    if over := [c.run for c in changes if c.over]:
+        runs = [(json_list(over),)]
+        found += [_rows("drop_tasks_of_runs", runs), _rows("drop_timers_of_runs", runs)]
+    return found
 
 
 def _timers(session: Session, changes: list[Change]) -> None:

@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from penstock.store.rows.change import Change, Committed, Message, Part
+from penstock.store.rows.change import Message, Part
 from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, RunState, StoredRun
-from penstock.store.sqlite.commit.commit import commit
 from penstock.store.sqlite.session import Row, Session, Ticks, length, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
-
-MAX_BRIEF = 4
-"""Changes of a batch on a system that has little to do: who waits for them is to know soon."""
-
-MIN_THREAD_CHANGES = 64
-"""Changes of a batch that a thread writes, while the loop decides about the next: fewer are written sooner by the loop
-than they are handed over."""
-
-MAX_LOOP_ROWS = 2_000
-"""Rows of a smaller batch that a thread writes nevertheless: the loop must not stand for so long."""
 
 
 class SqliteRuns:
@@ -27,17 +16,6 @@ class SqliteRuns:
 
     _writer: Writer
     _ticks: Ticks
-
-    async def commit(self, changes: Sequence[Change]) -> Committed:
-        if not changes:
-            return Committed([], [], await self.now())
-        count = len(changes)
-        if (
-            count >= MIN_THREAD_CHANGES
-            or sum([len(change.tasks) + len(change.parts) for change in changes]) > MAX_LOOP_ROWS
-        ):
-            return await self._writer.write(lambda session: commit(session, changes))
-        return await self._writer.write_here(lambda session: commit(session, changes), count <= MAX_BRIEF)
 
     async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
         return await self._writer.read(lambda session: _load(session, runs))

@@ -13,10 +13,10 @@ DELETE FROM message WHERE id IN (SELECT id FROM message WHERE run = ANY(:runs::t
    AND NOT EXISTS (SELECT FROM run WHERE run.id = message.run) ORDER BY id FOR UPDATE);
 
 -- name: due_messages
-UPDATE message SET ready_at = :until::timestamptz
-  FROM (SELECT id, ready_at AS was FROM message WHERE ready_at <= :now::timestamptz ORDER BY ready_at, id LIMIT :limit::bigint
-           FOR UPDATE SKIP LOCKED) AS x
- WHERE message.id = x.id
+-- Materialized, here and wherever a limit meets a lock: in a nested loop the limit would count for each row anew.
+WITH x AS MATERIALIZED (SELECT id, ready_at AS was FROM message WHERE ready_at <= :now::timestamptz
+                         ORDER BY ready_at, id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED)
+UPDATE message SET ready_at = :until::timestamptz FROM x WHERE message.id = x.id
 RETURNING message.id, message.run, message.body, x.was;
 
 -- name: insert_seen

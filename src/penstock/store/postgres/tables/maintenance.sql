@@ -50,9 +50,9 @@ WITH old AS (SELECT id FROM kept WHERE until <= (SELECT penstock_now()) ORDER BY
 SELECT (SELECT count(*) FROM gone) AS kept, (SELECT count(*) FROM keys) AS kept_key;
 
 -- name: drop_outdated_seen
-DELETE FROM seen WHERE (scope, id) IN (
-    SELECT scope, id FROM seen WHERE run IS NULL AND until <= (SELECT penstock_now()) LIMIT :limit::bigint
-       FOR UPDATE SKIP LOCKED) RETURNING 1;
+WITH old AS MATERIALIZED (SELECT scope, id FROM seen WHERE run IS NULL AND until <= (SELECT penstock_now())
+                           LIMIT :limit::bigint FOR UPDATE SKIP LOCKED)
+DELETE FROM seen WHERE (scope, id) IN (SELECT scope, id FROM old) RETURNING 1;
 
 -- name: drop_gone_workers
 -- Many workers tidy at once: nobody waits for another.

@@ -106,10 +106,9 @@ SELECT seq, last, body FROM history
  ORDER BY seq;
 
 -- name: due_timers
-UPDATE timer SET ready_at = :until::timestamptz
-  FROM (SELECT id, ready_at AS was FROM timer WHERE ready_at <= :now::timestamptz ORDER BY ready_at, id LIMIT :limit::bigint
-           FOR UPDATE SKIP LOCKED) AS x
- WHERE timer.id = x.id
+WITH x AS MATERIALIZED (SELECT id, ready_at AS was FROM timer WHERE ready_at <= :now::timestamptz
+                         ORDER BY ready_at, id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED)
+UPDATE timer SET ready_at = :until::timestamptz FROM x WHERE timer.id = x.id
 RETURNING timer.id, timer.run, timer.body, timer.due, x.was;
 
 -- name: next_due

@@ -35,19 +35,21 @@ UPDATE task SET held = false,
 -- name: lease_tasks
 -- The first of one list. Rows that another caller is taking are passed over, not waited for.
 -- One whose time to start is over is left for `due`, also while a node has it in hand.
-WITH leased AS (
+WITH x AS MATERIALIZED (
+  SELECT first.*, line.now
+    FROM (SELECT DISTINCT task_list, now.now FROM unnest(:task_lists::text[]) AS task_list,
+                 (SELECT penstock_now() AS now OFFSET 0) AS now) AS line,
+         LATERAL (SELECT run, firing, idx, priority, turn FROM task
+                   WHERE task_list = line.task_list AND worker IS NULL AND NOT held
+                     AND start_by > line.now AND end_by > line.now
+                     AND (:tasks::text[] IS NULL OR task = ANY(:tasks))
+                   ORDER BY priority DESC, turn LIMIT :limit::bigint FOR UPDATE SKIP LOCKED) AS first
+   ORDER BY first.priority DESC, first.turn LIMIT :limit),
+     leased AS (
 UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
        stop_by = COALESCE(x.now + run_for, 'infinity'),
        expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
-  FROM (SELECT first.*, line.now
-          FROM (SELECT DISTINCT task_list, now.now FROM unnest(:task_lists::text[]) AS task_list,
-                       (SELECT penstock_now() AS now OFFSET 0) AS now) AS line,
-               LATERAL (SELECT run, firing, idx, priority, turn FROM task
-                         WHERE task_list = line.task_list AND worker IS NULL AND NOT held
-                           AND start_by > line.now AND end_by > line.now
-                           AND (:tasks::text[] IS NULL OR task = ANY(:tasks))
-                         ORDER BY priority DESC, turn LIMIT :limit::bigint FOR UPDATE SKIP LOCKED) AS first
-         ORDER BY first.priority DESC, first.turn LIMIT :limit) AS x
+  FROM x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
           NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn, queued_at, started_at),
@@ -59,23 +61,25 @@ SELECT * FROM leased;
 -- more of each list than are wanted are looked at, but only those that are wanted are locked, so that callers at the
 -- same moment do not take the rest from one another.
 -- One whose time to start is over is left for `due`, also while a node has it in hand.
-WITH leased AS (
+WITH x AS MATERIALIZED (
+  SELECT free.run, free.firing, free.idx, first.now
+    FROM (SELECT ready.*, line.now
+            FROM (SELECT DISTINCT task_list, now.now FROM unnest(:task_lists::text[]) AS task_list,
+                         (SELECT penstock_now() AS now OFFSET 0) AS now) AS line,
+                 LATERAL (SELECT run, firing, idx, priority, turn FROM task
+                           WHERE task_list = line.task_list AND worker IS NULL AND NOT held
+                             AND start_by > line.now AND end_by > line.now
+                             AND (:tasks::text[] IS NULL OR task = ANY(:tasks))
+                           ORDER BY priority DESC, turn LIMIT :limit::bigint * 4 + 100) AS ready
+           ORDER BY ready.priority DESC, ready.turn LIMIT :limit * 4 + 100) AS first
+    JOIN task AS free ON free.run = first.run AND free.firing = first.firing AND free.idx = first.idx
+   WHERE free.worker IS NULL AND NOT free.held
+   ORDER BY first.priority DESC, first.turn LIMIT :limit FOR UPDATE OF free SKIP LOCKED),
+     leased AS (
 UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
        stop_by = COALESCE(x.now + run_for, 'infinity'),
        expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
-  FROM (SELECT free.run, free.firing, free.idx, first.now
-          FROM (SELECT ready.*, line.now
-                  FROM (SELECT DISTINCT task_list, now.now FROM unnest(:task_lists::text[]) AS task_list,
-                               (SELECT penstock_now() AS now OFFSET 0) AS now) AS line,
-                       LATERAL (SELECT run, firing, idx, priority, turn FROM task
-                                 WHERE task_list = line.task_list AND worker IS NULL AND NOT held
-                                   AND start_by > line.now AND end_by > line.now
-                                   AND (:tasks::text[] IS NULL OR task = ANY(:tasks))
-                                 ORDER BY priority DESC, turn LIMIT :limit::bigint * 4 + 100) AS ready
-                 ORDER BY ready.priority DESC, ready.turn LIMIT :limit * 4 + 100) AS first
-          JOIN task AS free ON free.run = first.run AND free.firing = first.firing AND free.idx = first.idx
-         WHERE free.worker IS NULL AND NOT free.held
-         ORDER BY first.priority DESC, first.turn LIMIT :limit FOR UPDATE OF free SKIP LOCKED) AS x
+  FROM x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
           NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn, queued_at, started_at),
@@ -125,10 +129,10 @@ RETURNING x.ord;
 
 -- name: expired_tasks
 -- Told is the limit whose time came first, however late it is found.
-UPDATE task SET expires = :until::timestamptz
-  FROM (SELECT run, firing, idx, expires AS was FROM task
-         WHERE expires <= :now::timestamptz AND expires < 'infinity' ORDER BY expires LIMIT :limit::bigint
-           FOR UPDATE SKIP LOCKED) AS x
+WITH x AS MATERIALIZED (SELECT run, firing, idx, expires AS was FROM task
+                         WHERE expires <= :now::timestamptz AND expires < 'infinity'
+                         ORDER BY expires LIMIT :limit::bigint FOR UPDATE SKIP LOCKED)
+UPDATE task SET expires = :until::timestamptz FROM x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, x.was,
           CASE WHEN worker IS NULL AND start_by <= end_by THEN 'schedule_to_start'

@@ -25,10 +25,10 @@ RETURNING token.name, token.version, token.owner, token.expires, token.priority,
 DELETE FROM token WHERE name = ANY(:names::text[]);
 
 -- name: claim_tokens
+WITH x AS MATERIALIZED (SELECT name FROM token WHERE name >= :prefix::text AND name < :last::text
+                           AND (owner IS NULL OR expires <= (SELECT penstock_now()))
+                         ORDER BY priority DESC, name LIMIT :limit::bigint FOR UPDATE SKIP LOCKED)
 UPDATE token SET version = nextval(pg_get_serial_sequence('token', 'version')), owner = :owner::text,
-       expires = penstock_now() + :lease::interval
-  FROM (SELECT name FROM token WHERE name >= :prefix::text AND name < :last::text
-           AND (owner IS NULL OR expires <= (SELECT penstock_now()))
-         ORDER BY priority DESC, name LIMIT :limit::bigint FOR UPDATE SKIP LOCKED) AS x
+       expires = penstock_now() + :lease::interval FROM x
  WHERE token.name = x.name
 RETURNING token.name, token.version, token.owner, token.expires, token.priority, token.data;

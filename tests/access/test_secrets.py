@@ -25,8 +25,9 @@ from penstock.runtime.dispatch.redaction import WITHHELD, withhold
 from penstock.secrets.errors import KeysElsewhere, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import Keyring, Keys
 from penstock.secrets.redaction import Redactor
-from penstock.secrets.vault import Vault
+from penstock.secrets.vault import Vault, sealed_with
 from penstock.store.errors import StoreAway
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.access import SecretRow
 from tests.store.builders import NOON
@@ -143,6 +144,19 @@ def test_what_is_no_key_is_refused_from_both_places(tmp_path: Path, text: str) -
         Keys(path).keyring()
     with pytest.raises(SecretKeyError, match="PENSTOCK_SECRET_KEY is no key"):
         Keys(path, text).keyring()
+
+
+def test_what_is_no_key_is_noticed_before_there_is_a_secret(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = await open_store(str(tmp_path / "p.db"))
+        try:
+            with pytest.raises(SecretKeyError, match="PENSTOCK_SECRET_KEY is no key"):
+                await sealed_with(store, Keys(tmp_path / "penstock.key", "garbage"))
+            assert await sealed_with(store, Keys(tmp_path / "penstock.key")) == {}
+        finally:
+            await store.close()
+
+    asyncio.run(main())
 
 
 def test_openssl_makes_a_key(tmp_path: Path) -> None:
@@ -290,6 +304,24 @@ def test_a_secret_that_begins_like_another_is_redacted_whole() -> None:
     shown = [f"401 for Bearer {other} at x", "abcdefgh-1234-zyxwvuts."]
 
     assert [redactor.redact(text) for text in shown] == ["401 for *** at x", "***."]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("s3cr\"et'pw-9021", "s3cr&#34;et&#39;pw-9021"),
+        ("abcdefghijklmnopqr+stuvwxyz/123456==", "abcdefghijklmnopqr\\u002Bstuvwxyz/123456=="),
+        ("ein-Schlüssel-für-alles", "ein-Schl\\u00FCssel-f\\u00FCr-alles"),
+        ("S3cr$t;p ss&w0rd!long", "S3cr$t;p%20ss&w0rd!long"),
+        ("S3cr$t~p ss&w0rd[long", "S3cr$t~p%20ss&w0rd%5Blong"),
+    ],
+    ids=["html of Go", "json of .NET", "upper-case json", "url of Requests", "encodeURI"],
+)
+def test_a_value_is_found_as_other_languages_write_it(value: str, shown: str) -> None:
+    redactor = Redactor()
+    redactor.learn([value])
+
+    assert redactor.redact(f"it was {shown}.") == "it was ***."
 
 
 def test_of_the_values_that_are_made_under_a_name_the_last_are_known() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from penstock.access.caller import ANYBODY_HERE
 from penstock.access.rate_limits import Limiter, Rate
 from penstock.boxes.callback_tokens import Attempted, CallbackTokens
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
@@ -50,6 +51,26 @@ def test_a_callback_ends_the_step_that_waits_for_it(url: str, tmp_path: Path) ->
                 ended["steps"]["call"]["attempts"],
             ) == ("succeeded", 7, 1)
             assert (ended["data"], ended["tags"]) == ({"seen": 1, "went": "on"}, {"mime": "x"})
+
+    asyncio.run(main())
+
+
+def test_a_callback_that_echoes_a_secret_of_the_call_is_redacted(url: str, tmp_path: Path) -> None:
+    key = "a-key-of-this-function"
+
+    async def main() -> None:
+        async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
+            await here.service.access.set_secret(ANYBODY_HERE, "KEY", key)
+            flow = waits(f"{there.base}/f")
+            flow["steps"]["call"]["with"]["headers"] = {"x-key": {"secret": "KEY"}}
+            run = await here.run(flow)
+            said = {"output": {"echo": f"key={key}"}, "tags": {"key": key}, "data": {"key": key}}
+            await here.ask("POST", address(there), said)
+            ended = await here.engine.wait(run["id"], 20)
+
+            assert ended["steps"]["call"]["output"] == {"echo": "key=***"}
+            assert (ended["tags"], ended["data"]) == ({"key": "***"}, {"key": "***", "went": "on"})
+            assert key not in str(await here.engine.history(run["id"]))
 
     asyncio.run(main())
 

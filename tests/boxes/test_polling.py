@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from penstock.access.caller import ANYBODY_HERE
 from penstock.engine.background import box_worker
 from tests.boxes.conftest import Functions, Handler, Site, functions, says, site
 from tests.waiting import until
@@ -71,6 +72,27 @@ def test_after_a_time_out_the_job_is_asked_about_and_not_begun_again(tmp_path: P
 
     run, calls, left = asyncio.run(main())
     assert (run["status"], run["steps"]["call"]["output"], calls, left) == ("succeeded", 42, 1, {})
+
+
+def test_an_address_that_shows_a_secret_is_not_kept(tmp_path: Path) -> None:
+    key, asked = "a-key-of-this-function", asyncio.Event()
+
+    async def start(request: web.Request) -> web.Response:
+        return web.Response(status=202, headers={"location": f"/job?key={key}"})
+
+    async def state(request: web.Request) -> web.Response:
+        asked.set()
+        return web.json_response({"state": "running"})
+
+    async def main() -> dict[str, str]:
+        async with site(tmp_path) as here, functions(begin=start, job=state) as there:
+            await here.service.access.set_secret(ANYBODY_HERE, "KEY", key)
+            await here.engine.publish({"penstock": 1, "name": "w", **polls(there)})
+            await here.engine.start("w")
+            await asyncio.wait_for(asked.wait(), 20)
+            return await notes(here)
+
+    assert asyncio.run(main()) == {}
 
 
 def test_after_a_stop_of_the_node_another_goes_on_asking(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ from penstock.runtime.commands.authority import ROLE
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME
 from penstock.runtime.node.log_context import REQUEST
-from penstock.store.errors import OutcomeUnknown
+from penstock.store.call_outcome import CallOutcome
+from penstock.store.errors import OutcomeUnknown, StoreRefused
 
 log = logging.getLogger("penstock.api")
 
@@ -74,7 +75,7 @@ class App:
                 self.service.access.vault.redactor.redact_value,
             )
         except Exception as error:
-            if status_of(error) == 500:
+            if status_of(error) == 500 or isinstance(error.__cause__, StoreRefused):
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
             response = problem_response(error, request_id, self.service.access.vault.redactor.redact_value)
             _let_go(error)
@@ -102,9 +103,9 @@ class App:
         if call.notes_caller:
             AUDIT.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
-            answer = await call.handler(
-                RequestContext(request, self.service, caller, values, body, query, self.service.engine)
-            )
+            context = RequestContext(request, self.service, caller, values, body, query, self.service.engine)
+            with CallOutcome():
+                answer = await call.handler(context)
         except UnknownWorkflow as error:
             raise error.told_to(caller.sees) from None
         return render(call, answer, request_id)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from penstock.boxes.failures import Failing
 from penstock.boxes.http import call_http
 from penstock.boxes.mail import send_mail
@@ -15,6 +13,7 @@ from penstock.boxes.task_environment import TaskEnvironment
 from penstock.boxes.update import update_object
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run_input import Done, Failed, Outcome
+from penstock.runtime.dispatch.redaction import redacted_answer
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
 from penstock.store.rows.access import AuditRow
 from penstock.workers.context import Context
@@ -66,9 +65,7 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
 
 
 async def _without_secrets(world: TaskEnvironment, ctx: Context, outcome: Outcome) -> Outcome:
-    """What a box gives, redacted if it was given secrets: a server may echo what it was sent."""
+    """What a box gives, redacted if it was given secrets."""
     if not isinstance(outcome, Done) or not ctx.secrets or world.redaction is None:
         return outcome
-    redact = await world.redaction()
-    output, tags, data = redact(outcome.output), redact(outcome.tags), redact(outcome.set)
-    return replace(outcome, output=output, tags=tags, set=data)
+    return redacted_answer(outcome, await world.redaction())

@@ -82,10 +82,15 @@ class Polling:
         if not where:
             raise answer.bad("no `Location` to ask about the job at: say it in `poll.url`")
         url = urljoin(self._call.url, where)
-        if self._jobs is not None:
+        if self._jobs is not None and await self._is_public(url):
             await self._jobs.keep(self._ctx, url)
         self._begun = asyncio.get_running_loop().time()
         return await self._ask(url, self._every)
+
+    async def _is_public(self, url: str) -> bool:
+        """Whether an address shows no secret. One that does is not kept: backups would have it."""
+        redact = None if self._world.redaction is None else await self._world.redaction()
+        return redact is None or redact(url) == url
 
     async def _ask(self, url: str, first: float) -> Any:
         # What opens the function must not be shown to another host.

@@ -25,7 +25,7 @@ from penstock.runtime.commands.authority import barring
 from penstock.runtime.commands.validation import plain_payload, validate_texts
 from penstock.runtime.decisions.children import parent_of
 from penstock.runtime.decisions.correlation import RETENTION
-from penstock.runtime.dispatch.redaction import is_result, redacted_outcome
+from penstock.runtime.dispatch.redaction import is_result, redacted_answer, redacted_outcome
 from penstock.runtime.errors import (
     AlreadyDecided,
     AlreadyOver,
@@ -141,7 +141,7 @@ class DecisionsAndReports:
         place = await self._seals.open(id)
         if place is None:
             raise UnknownCallback
-        outcome = await self._called_back(place, body)
+        outcome = await self._without_secrets(place, await self._called_back(place, body))
         digest = blake2b(key_text(body).encode(), digest_size=16).hexdigest()
         seen = Seen(f"callback/{id}", digest, self._node.clock.now() + RETENTION)
         if await self._tell(place, outcome, seen) == "accepted":
@@ -166,6 +166,7 @@ class DecisionsAndReports:
         if outcome is None:
             await self._note(place, found.step, state, said)
             return "progress"
+        outcome = await self._without_secrets(place, outcome)
         return "ended" if await self._tell(place, outcome) == "accepted" else "ignored"
 
     async def _approval(self, id: str) -> ApprovalRow:
@@ -203,6 +204,14 @@ class DecisionsAndReports:
             outcome = redacted_outcome(outcome, await self._node.dispatch.redaction())
         told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
         return await self._node.intake.ask(place.run, told, seen=seen)
+
+    async def _without_secrets(self, place: Attempted, outcome: Outcome) -> Outcome:
+        """What a step gives, redacted if its parameters name secrets."""
+        live = await self._node.look(place.run)
+        element = live.snapshot.elements.get((place.firing, place.index))
+        if element is None or not live.flow.steps[element.step].secrets:
+            return outcome
+        return redacted_answer(outcome, await self._node.dispatch.redaction())
 
     async def _called_back(self, place: Attempted, body: Any) -> Outcome:
         """What a callback says to the step that waits for it. Raises UnknownCallback and Invalid."""

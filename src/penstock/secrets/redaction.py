@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-IN_JAVASCRIPT, IN_PATHS = "!'()*", "/:+=@,"
-"""What `encodeURIComponent` leaves as it is, and what is often left so in paths."""
+UNQUOTED = ("", "/", "!'()*", "/:+=@,", "!#$%&'()*+,/:;=?@[]~", "!#$&'()*+,/:;=?@")
+"""What is left as it is in URLs: by `encodeURIComponent`, in many paths, by Requests, by `encodeURI`."""
 _ESCAPED = re.compile("%[0-9A-F]{2}")
 
 SHORTEST = 6
@@ -136,11 +136,19 @@ def _parts(value: str) -> Iterator[str]:
 
 def _forms(value: str) -> set[str]:
     raw = value.encode("utf-8", "surrogatepass")
-    in_urls = {quote(raw, safe=safe) for safe in ("", "/", IN_JAVASCRIPT, IN_PATHS)} | {quote_plus(raw)}
+    in_urls = {quote(raw, safe=safe) for safe in UNQUOTED} | {quote_plus(raw)}
     in_json = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     in_json |= {made for form in in_json for made in (form.replace("/", "\\/"), form.translate(_IN_GO))}
+    in_json |= {_UNICODE.sub(lambda found: found[0][:2] + found[0][2:].upper(), form) for form in in_json}
+    in_json.add("".join(map(_in_dotnet, value)))
     in_json |= {json.dumps(form, ensure_ascii=False)[1:-1] for form in in_json}  # JSON inside JSON
-    in_texts = {html.escape(value), html.escape(value, quote=False), ascii(value)[1:-1], repr(raw)[2:-1]}
+    in_texts = {
+        html.escape(value),
+        html.escape(value, quote=False),
+        value.translate(_IN_HTML),
+        ascii(value)[1:-1],
+        repr(raw)[2:-1],
+    }
     in_texts |= {made for form in {value, *in_json} for made in (repr(form)[1:-1], repr(form + _BOTH)[1:-4])}
     found = {
         value,
@@ -168,3 +176,15 @@ _BOTH = "'\""
 """Quotes after which `repr` escapes the single ones."""
 _IN_GO = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"})
 """What Go escapes in JSON beside what all do."""
+_UNICODE = re.compile(r"\\u[0-9a-f]{4}")
+_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
+"""What Go and Jinja write; `html.escape` has other numbers for quotes."""
+_IN_DOTNET = frozenset("\"&'+<>`")
+
+
+def _in_dotnet(character: str) -> str:
+    """A character as .NET writes it into JSON."""
+    if character.isascii() and character.isprintable() and character not in _IN_DOTNET:
+        return "\\\\" if character == "\\" else character
+    units = character.encode("utf-16-be", "surrogatepass").hex().upper()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -28,9 +28,9 @@ class Sealed(Protocol):
 
 
 async def sealed_with(store: Sealed, keys: Keys) -> dict[str, str]:
-    """What is sealed, by key. Raises SecretKeyError where one of them is missing here."""
+    """What is sealed, by key. Raises SecretKeyError where one of them is missing here, or what is here is no key."""
     sealed = await store.secret_keys()
-    if missing := sealed.keys() - (keys.keyring().ids if sealed and keys.exist else ()):
+    if missing := sealed.keys() - (keys.keyring().ids if keys.exist else ()):
         raise _foreign(missing, keys)
     return sealed
 

@@ -5,7 +5,7 @@ StoreError
 ├── BadText           a change has a text that the database cannot keep
 ├── StoreUnavailable  it cannot be used just now: try again later
 │   ├── StoreAway         it does not answer; nothing was changed
-│   │   └── OutcomeUnknown    the commit may or may not have happened
+│   │   └── OutcomeUnknown    it may have been done, or a part of it
 │   ├── StoreFull         the disk is full; nothing was changed
 │   └── StoreFailing      the disk reports an error; this call changed nothing
 ├── StoreRefused      it rejects a statement: its schema was altered, or Penstock has a bug
@@ -52,7 +52,7 @@ class BadText(StoreError):
             f"the run {names} has a subject, label, key or id with a character that the database cannot keep "
             "(U+0000 or half a surrogate pair); nothing was changed: leave the character out"
         )
-        self.runs = runs
+        self.runs, self.why = runs, "a text that it cannot keep"
 
 
 class StoreUnavailable(StoreError):
@@ -77,16 +77,20 @@ class StoreAway(StoreUnavailable):
 
 
 class OutcomeUnknown(StoreAway):
-    """The commit may or may not have happened."""
+    """The commit may or may not have happened; or, where it had `begun`, a part of the call was done before."""
 
     code = "outcome_unknown"
     unsure = True
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, begun: bool = False) -> None:
+        what = (
+            "this call changed something, then the database failed"
+            if begun
+            else "whether it was done is not known"
+        )
         StoreUnavailable.__init__(
             self,
-            f"whether it was done is not known ({why}): "
-            "repeat it with the same idempotency key or event id, or look before you repeat it",
+            f"{what} ({why}): repeat it with the same idempotency key or event id, or look before you repeat it",
             why,
         )
 
@@ -130,6 +134,7 @@ class StoreRefused(StoreError):
             f"the database rejected a statement ({why}); nothing was changed: "
             "restore a backup if its schema was altered by hand, or report it as a bug"
         )
+        self.why = why
 
 
 class StoreBusy(StoreError):

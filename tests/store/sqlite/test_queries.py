@@ -163,3 +163,15 @@ def test_a_part_stands_wherever_a_query_uses_it() -> None:
 def test_a_part_that_is_not_there_is_told() -> None:
     with pytest.raises(ValueError, match="the query 'one' uses 'cut', and there is no such part"):
         parse("-- name: one\nSELECT 1\n-- use: cut\n", "x.sql")
+
+
+def test_a_view_that_a_failing_disk_ends_tells_of_the_disk() -> None:
+    db = apsw.Connection(":memory:")
+    session = Session(db, Numbers(), 0)
+
+    with pytest.raises(apsw.IOError, match="a sector"), session.one_view():
+        db.execute("ROLLBACK")  # as SQLite does by itself
+        raise apsw.IOError("a sector")
+    with session.one_view():
+        assert db.in_transaction
+    assert not db.in_transaction

@@ -79,7 +79,7 @@ def act_on_many(
         print_json(answer)
     else:
         _show(action, answer)
-    raise typer.Exit(NO if answer["failed"] else YES)
+    raise typer.Exit(NO if answer["errors"] else YES)
 
 
 def _show(action: str, answer: dict[str, Any]) -> None:
@@ -87,7 +87,8 @@ def _show(action: str, answer: dict[str, Any]) -> None:
     more = "; there are more: do it again" if answer["more"] else ""
     out().print(f"{action}: {plural(answer['done'], 'run')}{refused}{more}")
     for each in answer["errors"]:
-        out().print(Text.assemble(("error", "error"), f": run {each['run']}: {printable(each['message'])}"))
+        run = f"run {each['run']}: " if each["run"] else ""
+        out().print(Text.assemble(("error", "error"), f": {run}{printable(each['message'])}"))
 
 
 def _confirmed(action: str, count: int) -> bool:

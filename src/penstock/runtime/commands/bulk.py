@@ -16,6 +16,7 @@ from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.verbs import VERBS, BulkAction
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.runtime.queries.run_lists import place_of
+from penstock.store.errors import StoreError
 from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter
 from penstock.store.sql.run_lists import STATUSES
@@ -69,7 +70,16 @@ async def act_on_many(
     left = min(most, MAX_RUNS)
     while narrowed is not None and left > 0:
         page = replace(narrowed, until=until, limit=min(BATCH, left) + 1)
-        rows = await store.runs(page)
+        try:
+            rows = await store.runs(page)
+        except StoreError as error:
+            if not progress.count:
+                raise
+            # What was done so far must be told: to repeat all of it would do some of it twice.
+            progress.more = True
+            progress.errors.append({"run": "", "code": error.code, "message": str(error)})
+            yield progress
+            return
         batch = rows[: page.limit - 1]
         do = partial(getattr(intake, action), **more)
         await asyncio.gather(*(_one(progress, do, row.id) for row in batch))

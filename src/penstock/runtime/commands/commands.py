@@ -56,6 +56,7 @@ from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
+from penstock.store.call_outcome import current_call
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, WorkflowVersions
 from penstock.store.rows.change import Post, Seen
@@ -69,6 +70,9 @@ TRIES = 10
 OUTCOME_RETRY_DELAYS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between the questions whether a start of which nobody knows was done."""
 
+
+_CHANGING = ("accepted", "recorded")
+"""Answers that say that something is durable now."""
 
 BEGUN = Begun()
 """How most runs begin: with no tags."""
@@ -354,11 +358,15 @@ class Commands(EventDelivery):
     def _answered(self, request: Request) -> asyncio.Future[Answer]:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
-        def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
+        call = current_call()
+
+        def on_answer(_: Request, answer: Answer | None, error: BaseException | None) -> None:
+            if call is not None and answer in _CHANGING:
+                call.changed = True
             if not future.done():
                 future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
 
-        request.told = told
+        request.told = on_answer
         self._submit(request)
         return future
 

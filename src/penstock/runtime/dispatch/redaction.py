@@ -59,6 +59,14 @@ def redacted_outcome(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
     return replace(outcome, error=replace(error, message=redact(error.message), detail=redact(error.detail)))
 
 
+def redacted_answer(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
+    """What a step gives to which secrets were given: whoever was called with them may echo what they were sent."""
+    if not isinstance(outcome, Done):
+        return outcome
+    output, tags, data = redact(outcome.output), redact(outcome.tags), redact(outcome.set)
+    return replace(outcome, output=output, tags=tags, set=data)
+
+
 def redacted_heartbeat(beat: Heartbeat, redact: Redact) -> Heartbeat:
     if beat.progress is None:
         return beat

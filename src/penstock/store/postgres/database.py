@@ -18,6 +18,7 @@ import asyncpg
 from msgspec import Struct
 
 from penstock.store.address_redaction import without_password
+from penstock.store.call_outcome import note_change
 from penstock.store.errors import BadAddress, OutcomeUnknown, StoreAway, StoreFailing, StoreFull, StoreRefused
 from penstock.store.sql.queries import read_queries
 
@@ -219,7 +220,10 @@ class Database:
         """
         for tried in range(1, MAX_TRIES):
             try:
-                return await self._once(do, alone, changes, isolation)
+                answer = await self._once(do, alone, changes, isolation)
+                if changes:
+                    note_change()
+                return answer
             except _AGAIN:
                 self.retried += 1
                 await asyncio.sleep(random.random() * 0.005 * min(tried, 10))

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 
+from penstock.store.call_outcome import note_change
 from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Result, Session, Work
@@ -68,6 +69,7 @@ class InlineWriter:
         self._runner.tend_log()
         if error is not None:
             raise error
+        note_change()
         result: Result = answer
         return result
 
@@ -190,6 +192,7 @@ class ThreadWriter:
     async def write(self, work: Work[Result]) -> Result:
         self._check()
         answer: Result = await self._writing.ask(work)
+        note_change()
         return answer
 
     async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
@@ -200,6 +203,7 @@ class ThreadWriter:
         self._here.append((work, future))
         self._begin_here(future if brief else None)
         answer: Result = await future
+        note_change()
         return answer
 
     def _begin_here(self, brief: asyncio.Future[Any] | None = None) -> None:

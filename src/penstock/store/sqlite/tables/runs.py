@@ -45,7 +45,7 @@ class SqliteRuns:
 
 def _load(session: Session, runs: Sequence[str]) -> list[StoredRun | None]:
     found: list[StoredRun | None] = []
-    with session.db:  # one view of all of them: a part of tomorrow must not meet a head of today
+    with session.one_view():  # a part of tomorrow must not meet a head of today
         found += [_load_one(session, run) for run in runs]
     return found
 

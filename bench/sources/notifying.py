@@ -55,7 +55,7 @@ async def notified(url: str, number: int) -> Notified:
 
 async def _hooks(engine: Engine) -> ObjectHooks:
     running = await engine.running()
-    flows, intake, stores = running.node.flows, running.node.intake, running.means.stores
+    flows, intake, stores = running.node.flows, running.node.commands, running.means.stores
 
     async def no_secret(name: str) -> str | None:
         return None

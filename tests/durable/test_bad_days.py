@@ -110,10 +110,10 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
         started: list[str] = []
         with pytest.raises(StoreFull, match="make room and try again"):
             while True:
-                started.append(await running.node.intake.start("w", input={"fill": "x" * 20_000}))
+                started.append(await running.node.commands.start("w", input={"fill": "x" * 20_000}))
         assert len(await running.store.load([started[0]])) == 1
         await limit_pages(store, pages)
-        id = await running.node.intake.start("w")
+        id = await running.node.commands.start("w")
         for run in (id, *started):
             async with asyncio.timeout(60):
                 _, snapshot = await running.node.watching.until(run, lambda snapshot: snapshot.ended)
@@ -129,16 +129,16 @@ def test_a_file_that_cannot_be_written_is_told_and_is_read_on(tmp_path: Path) ->
         store = SqliteStore.open(str(tmp_path / "read.db"))
         running = await Running.on(store, tasks_of({"echo": echo}), shared=False)
         await running.catalog.publish(CHAIN)
-        before = await running.node.intake.start("w")
+        before = await running.node.commands.start("w")
         async with asyncio.timeout(60):
             await running.node.watching.until(before, lambda snapshot: snapshot.ended)
         db = await store._writer.write(lambda session: session.db)
         db.pragma("query_only", 1)
         with pytest.raises(StoreAway):
-            await running.node.intake.start("w")
+            await running.node.commands.start("w")
         assert len(await running.store.load([before])) == 1
         db.pragma("query_only", 0)
-        id = await running.node.intake.start("w")
+        id = await running.node.commands.start("w")
         async with asyncio.timeout(60):
             _, snapshot = await running.node.watching.until(id, lambda snapshot: snapshot.ended)
         assert snapshot.status == "succeeded"

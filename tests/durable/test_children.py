@@ -114,7 +114,7 @@ def test_no_child_run_begins_below_a_run_that_is_canceled(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(RECURSIVE)
         node: Any = engine._running.node  # type: ignore[union-attr]
-        begin, canceling = node.ringing.begin_child, []
+        begin, canceling = node.timers.begin_child, []
 
         def begin_child(message: int, run: str, wish: Any) -> None:
             if run.count("~") < 3:
@@ -123,10 +123,10 @@ def test_no_child_run_begins_below_a_run_that_is_canceled(place: Place) -> None:
                 canceling.append((message, run, wish))
                 reached.set()
 
-        node.ringing.begin_child = begin_child
+        node.timers.begin_child = begin_child
         id = await engine.start("rec")
         await reached.wait()
-        submit = node.ringing.submit
+        submit = node.timers.submit
 
         def withheld(request: Any) -> None:
             if release.is_set():
@@ -134,11 +134,11 @@ def test_no_child_run_begins_below_a_run_that_is_canceled(place: Place) -> None:
             else:
                 request.tell(None, RuntimeError("not yet"))
 
-        node.ringing.submit = withheld
+        node.timers.submit = withheld
         await engine.cancel(id)
-        await node.intake._begin_child(*canceling[0])
+        await node.commands._begin_child(*canceling[0])
         release.set()
-        node.ringing.look()
+        node.timers.look()
         for run in await engine.runs(workflow="rec"):
             await engine.wait(run["id"], 60)
         counts = await engine.counts(workflow="rec")

@@ -78,7 +78,7 @@ async def start_and_die(place: Place, tasks: Any, begun: Callable[[], bool]) -> 
     """Start a run; when its second step has begun, as if the process were gone: nothing is finished or told."""
     running = await Running.open(place.url, tasks_of(tasks))
     await running.catalog.publish(PATIENT)
-    id = await running.node.intake.start("w")
+    id = await running.node.commands.start("w")
     await until(begun, "the second step")
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()

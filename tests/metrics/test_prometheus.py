@@ -33,7 +33,7 @@ async def played(engine: Engine) -> Metrics:
     running = await engine.running()
     counts = running.worker.counts if running.worker is not None else None
     hooked = Hooked(Counter(taken=2), Counter(mismatch=3))
-    metrics = Metrics(running.node, counts=counts, hooks=hooked, feeders=running.feeding)
+    metrics = Metrics(running.node, counts=counts, hooks=hooked, feeders=running.triggers)
     await engine.publish(TEXT)
     await engine.publish(BROKEN)
     ended = await engine.start("w", idempotency_key="k")
@@ -85,7 +85,7 @@ def test_task_lists_show_what_waits_and_since_when() -> None:
                 {"penstock": 1, "name": "idle", "steps": {"a": {"task": "nobody", "task_list": "far"}}}
             )
             running = await engine.running()
-            await running.node.intake.start("idle")
+            await running.node.commands.start("idle")
             return samples((await metrics.exposition())[0])
 
     found = asyncio.run(main())

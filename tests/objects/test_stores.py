@@ -227,14 +227,14 @@ def test_sns_brings_notifications_of_the_topic_that_the_store_names(tmp_path: Pa
 
             hooks = Hooks(
                 running.node.flows,
-                running.node.intake,
+                running.node.commands,
                 secret,
                 fetch=web.fetch,
                 certificates=Certificates(web.fetch, [AMAZON.root]),
                 now=lambda: NOW,
             )
             kept = running.means.stores
-            taking = ObjectHooks(hooks, kept, ObjectStarts(running.node.flows, running.node.intake, kept))
+            taking = ObjectHooks(hooks, kept, ObjectStarts(running.node.flows, running.node.commands, kept))
             await engine.publish(PICS, start=True)
             message = body(record("a.png", "ObjectRemoved:Delete")).decode()
             letter = json.dumps(AMAZON.letter(Message=message)).encode()

@@ -68,7 +68,7 @@ def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_
             dispatch = (await engine.running()).node.dispatch
             wish = ClaimRequest(worker="w", tasks=None, task_lists=("default",), limit=10)
             waiting = asyncio.ensure_future(dispatch.claim(wish, timedelta(seconds=10)))
-            while not any(desk.sitting and desk.key[0] == "w" for desk in dispatch._desks.values()):
+            while not any(desk.sitting and desk.key[0] == "w" for desk in dispatch._slots.values()):
                 await asyncio.sleep(0)
             store.commit = commit
             starts = await asyncio.gather(*(engine.start("w") for _ in range(4)), return_exceptions=True)
@@ -79,7 +79,7 @@ def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_
                 [True, True, False, False],
             )
             assert [each.lease.run for each in given] == starts[:2]
-            [desk] = [each for each in dispatch._desks.values() if each.key[0] == "w"]
+            [desk] = [each for each in dispatch._slots.values() if each.key[0] == "w"]
             assert (desk.coming, desk.room) == (0, 8)
 
     asyncio.run(main())

@@ -17,7 +17,7 @@ from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId
 from penstock.flow.model.run_input import Begun, Paused, Resumed
 from penstock.runtime.decisions import advancer, plan_to_change
-from penstock.runtime.decisions.decision import Decision, SlotReservation, SlotReservations
+from penstock.runtime.decisions.decision import Decision, Reservation, ReservationMaker
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.request import Request
@@ -33,10 +33,10 @@ class _Desk:
 
 
 class _Desks:
-    def reserve(self, attempt: Attempt) -> SlotReservation | None:
+    def reserve(self, attempt: Attempt) -> Reservation | None:
         return _Desk()
 
-    def free(self, desks: Sequence[tuple[Attempt, SlotReservation]]) -> None:
+    def free(self, desks: Sequence[tuple[Attempt, Reservation]]) -> None:
         """Nothing was promised."""
 
 
@@ -142,7 +142,7 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
     changes: list[Change] = []
     hidden: list[dict[str, Any]] = []
 
-    def looked(decision: Decision, desks: SlotReservations, fast: FastPath) -> None:
+    def looked(decision: Decision, desks: ReservationMaker, fast: FastPath) -> None:
         write_down(decision, desks, fast)
         if decision.change is not None:
             changes.append(decision.change)

@@ -42,7 +42,7 @@ def test_a_worker_that_polls_in_vain_and_goes_leaves_no_desk() -> None:
             gate = (await engine.running()).node.dispatch
             for number in range(20):
                 await gate.claim(_wish(number), timedelta(seconds=0.001))
-            return sum(desk.worker.startswith("w") for desk in gate._desks.values())
+            return sum(desk.worker.startswith("w") for desk in gate._slots.values())
 
     assert asyncio.run(main()) == 0
 
@@ -57,11 +57,11 @@ def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
             gate = (await engine.running()).node.dispatch
             await engine.publish(FLOW)
             claiming = asyncio.create_task(gate.claim(_wish(1), timedelta(seconds=9)))
-            while not any(desk.sitting and desk.worker == "w1" for desk in gate._desks.values()):
+            while not any(desk.sitting and desk.worker == "w1" for desk in gate._slots.values()):
                 await asyncio.sleep(0)
             await engine.start("f")
             given = await claiming
-            await until(lambda: all(desk.worker != "w1" for desk in gate._desks.values()), "no desk of w1")
+            await until(lambda: all(desk.worker != "w1" for desk in gate._slots.values()), "no desk of w1")
             return len(given)
 
     assert asyncio.run(main()) == 1
@@ -189,7 +189,7 @@ def test_work_that_is_made_while_a_worker_looks_is_handed_over(
             gate, lease, made = node.dispatch, node.store.lease, asyncio.Event()
             await engine.publish(FLOW)
             claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
-            while not any(desk.sitting and desk.worker == "w" for desk in gate._desks.values()):
+            while not any(desk.sitting and desk.worker == "w" for desk in gate._slots.values()):
                 await asyncio.sleep(0)
             await engine.start("f")
             await claiming  # it went off with work, and is expected back
@@ -226,10 +226,10 @@ def test_a_worker_whose_room_is_promised_waits_though_there_is_more(
             await engine.publish(FLOW)
             monkeypatch.setattr(running.store, "commit", commit_later)
             claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
-            while not any(desk.sitting and desk.worker == "w" for desk in gate._desks.values()):
+            while not any(desk.sitting and desk.worker == "w" for desk in gate._slots.values()):
                 await asyncio.sleep(0)
             starting = [asyncio.create_task(engine.start("f")) for _ in range(3)]
-            while not any(desk.coming for desk in gate._desks.values()):
+            while not any(desk.coming for desk in gate._slots.values()):
                 await asyncio.sleep(0)
             gate.note(["list-1"])
             noted.set()

@@ -28,7 +28,7 @@ from penstock.flow.model.run_input import (
     Retried,
     RunInput,
 )
-from penstock.runtime.decisions.decision import Decision, SlotReservation
+from penstock.runtime.decisions.decision import Decision, Reservation
 from penstock.runtime.decisions.fast.fast_path import FastPath, plain_plan
 from penstock.runtime.decisions.plan_to_change import decide, follows_alone, write_down
 from penstock.runtime.decisions.request import Request
@@ -94,11 +94,11 @@ class _Desk:
 class _Desks:
     """Every run has its own way of being served, the same whenever it is asked about."""
 
-    def reserve(self, attempt: Attempt) -> SlotReservation | None:
+    def reserve(self, attempt: Attempt) -> Reservation | None:
         chance = random.Random(f"{attempt.run.id}.{attempt.firing}").random()
         return None if chance < 0.1 else _Desk("here" if chance < 0.8 else "there")
 
-    def free(self, desks: Sequence[tuple[Attempt, SlotReservation]]) -> None:
+    def free(self, desks: Sequence[tuple[Attempt, Reservation]]) -> None:
         """Nothing was promised."""
 
 

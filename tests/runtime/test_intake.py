@@ -92,7 +92,7 @@ def test_who_comes_after_the_end_is_told_that_the_engine_is_closed() -> None:
         node = engine._running.node  # type: ignore[union-attr]
         id = await engine.start("w")
         await node.kill()
-        for late in (node.intake.start("w"), node.intake.cancel(id), node.intake.start("w")):
+        for late in (node.commands.start("w"), node.commands.cancel(id), node.commands.start("w")):
             with pytest.raises(PenstockError, match="this engine is closed"):
                 await late
 
@@ -109,7 +109,7 @@ def test_a_start_that_is_being_written_at_the_end_is_told_as_in_doubt() -> None:
             return await asyncio.Future[Committed]()
 
         store.commit = commit
-        start = asyncio.ensure_future(node.intake.start("w"))
+        start = asyncio.ensure_future(node.commands.start("w"))
         await writing.wait()
         await node.kill()
         with pytest.raises(StoreAway, match="whether it was done is not known"):

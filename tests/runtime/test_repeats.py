@@ -46,7 +46,7 @@ ODD = {"error": {"kind": "lost", "message": "so says the task", "detail": {"limi
 async def _taken(running: Running, definition: str) -> Lease:
     """A run of the definition has begun; the lease of its first attempt."""
     await running.catalog.publish(definition)
-    await running.node.intake.start("w")
+    await running.node.commands.start("w")
     wish = ClaimRequest(worker="me", task_lists=("default",), tasks=None, limit=1)
     [given] = await running.node.dispatch.claim(wish, timedelta(seconds=5))
     return given.lease

@@ -67,7 +67,7 @@ async def hooks_of(engine: Engine, web: Web | None = None, **secrets: str) -> Ho
 
     return Hooks(
         node.flows,
-        node.intake,
+        node.commands,
         secret,
         fetch=web.fetch,
         certificates=Certificates(web.fetch, [AMAZON.root]),

@@ -366,7 +366,7 @@ def test_a_stopped_source_takes_nothing_until_it_is_started(nats: NatsServer, db
         await nats.put(topic, order(1), None, {})
         await runs_there(engine, 1)
         await engine.stop_source("plain")
-        feeding = (await engine.running()).feeding
+        feeding = (await engine.running()).triggers
         assert feeding is not None
 
         async def held() -> dict[str, int]:

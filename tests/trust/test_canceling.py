@@ -47,9 +47,9 @@ async def told(node: Running, task: Assignment, rival: Outcome) -> Verdict:
 async def raced(pair: Pair, rival: Outcome, order: str) -> tuple[Any, Ran]:
     """A run that is canceled while its task ends: what the worker was told, and the run when all is over."""
     one, other = pair.nodes
-    run = await one.node.intake.start("raced")
+    run = await one.node.commands.start("raced")
     [task] = await claim(other, "load")
-    cancel = one.node.intake.cancel(run, False, None)
+    cancel = one.node.commands.cancel(run, False, None)
     canceled, answer = await pair.race([cancel, told(other, task, rival)], order)
     assert not isinstance(canceled, BaseException), canceled
     [renewal] = await other.node.dispatch.heartbeat([Heartbeat(task.lease)])

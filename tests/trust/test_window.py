@@ -31,7 +31,7 @@ def test_c7_the_id_of_an_event_counts_for_seven_days(url: str) -> None:
             async with nodes(url, clock, 1, feed=False) as [only]:  # each remembers nothing of the one before
                 await only.catalog.publish(WAITS)
                 event = Outside(event="paid", id="m1")
-                answers.append(await only.node.intake.emit_by_key({"order": "7"}, event, "shop"))
+                answers.append(await only.node.commands.emit_by_key({"order": "7"}, event, "shop"))
         return answers
 
     assert asyncio.run(main()) == ["accepted", "duplicate", "accepted"]

@@ -311,7 +311,7 @@ def test_a_gate_that_never_answers_a_renewal_does_not_keep_a_task_alive_over_its
         async with working(gate, {"endless": endless}) as worker:
             await gate.until(lambda: worker.counts["worker.canceled"])
 
-        assert (len(gate.beats), gate.reports) == (1, [])
+        assert (len(gate.heartbeats), gate.reports) == (1, [])
 
     asyncio.run(main())
 
@@ -406,7 +406,7 @@ class Broken(ScriptedGate):
 
     async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         renewals = await super().heartbeat(beats)
-        return renewals if len(self.beats) > 1 else []
+        return renewals if len(self.heartbeats) > 1 else []
 
 
 def test_a_worker_that_stopped_claiming_because_of_its_reports_claims_again_when_they_are_told() -> None:
@@ -443,7 +443,7 @@ def test_no_bug_in_any_call_ends_the_worker() -> None:
         gate = Broken()
         run = gate.give("hold", timeouts=Timeouts(heartbeat=timedelta(seconds=1.5)))
         async with working(gate, {"hold": hold}) as worker:
-            await gate.until(lambda: len(gate.beats) > 2)
+            await gate.until(lambda: len(gate.heartbeats) > 2)
             go.set()
             assert await reported(gate, run) == [Done(output="held")]
             await gate.until(lambda: gate.workers)
@@ -526,7 +526,7 @@ def test_progress_is_told_once_though_the_next_renewal_is_far() -> None:
         gate = ScriptedGate()
         run = gate.give("tell")
         async with working(gate, {"tell": tell}):
-            await gate.until(lambda: gate.beats)
+            await gate.until(lambda: gate.heartbeats)
             go.set()
             await reported(gate, run)
 
@@ -555,7 +555,7 @@ def test_a_worker_serves_the_lists_of_its_tasks_under_an_id_that_is_new_at_every
         )
         assert one.id != two.id
         assert gate.left == [one.id, two.id]
-        assert {(wish.worker, wish.task_lists) for wish in gate.wishes} == {
+        assert {(wish.worker, wish.task_lists) for wish in gate.requests} == {
             (one.id, one.task_lists),
             (two.id, two.task_lists),
         }

@@ -85,12 +85,12 @@ class Access:
             raise Unauthenticated
         return replace(await self._admission.by_token(bearer), ip=ip)
 
-    async def create(self, by: Caller, wish: TokenRequest) -> MadeToken:
+    async def create(self, by: Caller, request: TokenRequest) -> MadeToken:
         """A new token. Raises Forbidden, InvalidAccess."""
         by.require("admin")
         now = await self._store.now()
         while True:
-            text, token = make_token(wish, by.name, now)
+            text, token = make_token(request, by.name, now)
             audit = by.audit("token.create", token.id, after=digest_of(_said(token)))
             if await self._store.add_access_token(token, audit):
                 break

@@ -57,29 +57,29 @@ class Presented(Struct, frozen=True):
     digest: bytes
 
 
-def validate_token_request(wish: TokenRequest) -> None:
+def validate_token_request(request: TokenRequest) -> None:
     """Raises InvalidAccess, with what is wrong, where no such token can be made."""
-    problem = _problem(wish)
+    problem = _problem(request)
     if problem is not None:
         raise InvalidAccess(problem)
 
 
-def _problem(wish: TokenRequest) -> str | None:
-    if not _NAME.fullmatch(wish.name) or not wish.name.strip():
+def _problem(request: TokenRequest) -> str | None:
+    if not _NAME.fullmatch(request.name) or not request.name.strip():
         return "the 'name' of a token is 1 to 100 characters that can be seen: say who or what will use it"
-    if wish.role not in ROLES:
-        return f"'{wish.role}' is no role: use {', '.join(ROLES[:-1])} or {ROLES[-1]}"
-    if wish.expires_in != "never" and not 1 <= wish.expires_in <= MAX_LIFETIME.days:
-        return f"'expires_in' is {wish.expires_in}: use 1 to {MAX_LIFETIME.days} days, or never"
-    if wish.role == "admin" and wish.workflows is not None:
+    if request.role not in ROLES:
+        return f"'{request.role}' is no role: use {', '.join(ROLES[:-1])} or {ROLES[-1]}"
+    if request.expires_in != "never" and not 1 <= request.expires_in <= MAX_LIFETIME.days:
+        return f"'expires_in' is {request.expires_in}: use 1 to {MAX_LIFETIME.days} days, or never"
+    if request.role == "admin" and request.workflows is not None:
         return "an admin cannot be bound to 'workflows': make it an author, or leave them out"
-    if wish.role == "worker" and wish.workflows is not None:
+    if request.role == "worker" and request.workflows is not None:
         return "a worker is bound to 'task_lists', not to 'workflows': leave them out"
-    if wish.role != "worker" and (wish.task_lists is not None or wish.concurrency is not None):
+    if request.role != "worker" and (request.task_lists is not None or request.concurrency is not None):
         return "'task_lists' and 'concurrency' are for workers: leave them out, or use the role worker"
-    if wish.concurrency is not None and not 1 <= wish.concurrency <= 100_000:
-        return f"'concurrency' is {wish.concurrency}: use 1 to 100000"
-    return _scope_problem("workflows", wish.workflows) or _scope_problem("task_lists", wish.task_lists)
+    if request.concurrency is not None and not 1 <= request.concurrency <= 100_000:
+        return f"'concurrency' is {request.concurrency}: use 1 to 100000"
+    return _scope_problem("workflows", request.workflows) or _scope_problem("task_lists", request.task_lists)
 
 
 def _scope_problem(field: str, patterns: Sequence[str] | None) -> str | None:
@@ -98,27 +98,27 @@ def wrong_pattern(field: str, patterns: Sequence[str]) -> str | None:
     return None
 
 
-def _lists_of(wish: TokenRequest) -> tuple[str, ...] | None:
+def _lists_of(request: TokenRequest) -> tuple[str, ...] | None:
     """A worker is always bound: who wants it to serve everything says so."""
-    return wish.task_lists or (DEFAULT_LISTS if wish.role == "worker" else None)
+    return request.task_lists or (DEFAULT_LISTS if request.role == "worker" else None)
 
 
-def make_token(wish: TokenRequest, by: str, now: datetime) -> tuple[str, AccessToken]:
+def make_token(request: TokenRequest, by: str, now: datetime) -> tuple[str, AccessToken]:
     """The text, to be shown once, and what is kept of it. Raises InvalidAccess."""
-    validate_token_request(wish)
+    validate_token_request(request)
     when = _base62(int(now.timestamp()), _TIME)
     id = when + "".join(secrets.choice(_DIGITS) for _ in range(_RANDOM))
-    body = f"ps_{wish.role}_{id}_{_base62(int.from_bytes(secrets.token_bytes(32)), _SECRET)}"
+    body = f"ps_{request.role}_{id}_{_base62(int.from_bytes(secrets.token_bytes(32)), _SECRET)}"
     text = body + _check(body)
     kept = AccessToken(
         id=id,
-        role=wish.role,
-        name=wish.name,
+        role=request.role,
+        name=request.name,
         digest=digest(text),
-        workflows=wish.workflows,
-        task_lists=_lists_of(wish),
-        concurrency=wish.concurrency,
-        expires_at=None if wish.expires_in == "never" else now + timedelta(days=wish.expires_in),
+        workflows=request.workflows,
+        task_lists=_lists_of(request),
+        concurrency=request.concurrency,
+        expires_at=None if request.expires_in == "never" else now + timedelta(days=request.expires_in),
         made_by=by,
     )
     return text, kept

@@ -21,14 +21,14 @@ from penstock.api.reading import raw_body as raw_body
 from penstock.api.reading import value_of as value_of
 
 
-def part_of(ask: RequestContext[Any, Any], name: str) -> Any:
+def part_of(context: RequestContext[Any, Any], name: str) -> Any:
     """The application that is served under a name."""
-    return ask.service.parts[name]
+    return context.service.parts[name]
 
 
-def limit_rate(ask: RequestContext[Any, Any], name: str) -> None:
+def limit_rate(context: RequestContext[Any, Any], name: str) -> None:
     """What anybody may ask is not answered without limit; `name` tells one such thing from another.
 
     Raises TooManyRequests.
     """
-    ask.service.limiters.hooks.check(name, monotonic())
+    context.service.limiters.hooks.check(name, monotonic())

@@ -203,7 +203,7 @@ class DecisionsAndReports:
         if not is_result(outcome):
             outcome = redacted_outcome(outcome, await self._node.dispatch.redaction())
         told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
-        return await self._node.intake.ask(place.run, told, seen=seen)
+        return await self._node.commands.ask(place.run, told, seen=seen)
 
     async def _without_secrets(self, place: Attempted, outcome: Outcome) -> Outcome:
         """What a step gives, redacted if its parameters name secrets."""

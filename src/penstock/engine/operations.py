@@ -90,8 +90,8 @@ class Operations:
         `expect` is the `seq` of the marking that was looked at. Answers `{seq, status, will_fire}`; with `dry_run`
         nothing is changed, and `outlook` says whether the run could still end. Raises RunEnded, Changed, Invalid.
         """
-        mender = self._node.mender
-        return await mender.repair(run, put=put, take=take, expect=expect, reason=reason, dry_run=dry_run)
+        repairs = self._node.repairs
+        return await repairs.repair(run, put=put, take=take, expect=expect, reason=reason, dry_run=dry_run)
 
     async def skip(
         self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
@@ -100,12 +100,12 @@ class Operations:
 
         Raises UnknownStep, NotSkippable, and Invalid where it has no such port.
         """
-        await self._node.mender.skip(run, step, port, output, reason)
+        await self._node.repairs.skip(run, step, port, output, reason)
         return await show_run(self._store, await self._node.look(run))
 
     async def fail(self, run: str, reason: str | None = None) -> dict[str, Any]:
         """Let a run fail; its clean-up steps still run. Raises RunEnded."""
-        await self._node.mender.fail(run, reason)
+        await self._node.repairs.fail(run, reason)
         return await show_run(self._store, await self._node.look(run))
 
     async def incidents(self, /, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class Operations:
         if dry_run:
             return await preview(self._store, wanted, action)
         shown: dict[str, Any] = {}
-        async for progress in act_on_many(self._store, self._node.intake, wanted, action, **more):
+        async for progress in act_on_many(self._store, self._node.commands, wanted, action, **more):
             shown = to_builtins(progress)
             if tell is not None:
                 tell(shown)
@@ -177,9 +177,9 @@ class Operations:
         validate_integers(id=id)
         by = audit_for(str(id))
         done = await self._store.settle(id, deliver=True, audit=by) or await try_again(
-            self._store, self._node.flows, self._node.intake, id, by
+            self._store, self._node.flows, self._node.commands, id, by
         )
-        self._node.ringing.look()
+        self._node.timers.look()
         return done
 
     async def refused_keys(self) -> list[dict[str, Any]]:

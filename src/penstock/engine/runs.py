@@ -52,7 +52,7 @@ class Runs:
         """
         if self._only is not None:
             await self._validate_tasks(workflow, self._only)
-        run, _ = await self._node.intake.start_once(
+        run, _ = await self._node.commands.start_once(
             workflow,
             subject=subject,
             input=input,
@@ -67,7 +67,7 @@ class Runs:
         """As `start`; also whether the run was there already, by its `idempotency_key`."""
         if self._only is not None:
             await self._validate_tasks(workflow, self._only)
-        return await self._node.intake.start_once(workflow, **how)
+        return await self._node.commands.start_once(workflow, **how)
 
     async def _validate_tasks(self, workflow: str, tasks: Mapping[str, Task]) -> None:
         """In memory nobody else will ever do a task that this process does not have."""
@@ -93,10 +93,10 @@ class Runs:
         if set is not None and not isinstance(set, Mapping):
             raise Invalid(f"`set` must be a map of what to change in the data, not {type(set).__name__}")
         outside = Outside(event=event, data=data, set=None if set is None else dict(set), id=id)
-        intake = self._node.intake
+        commands = self._node.commands
         if run is not None:
-            return await intake.emit(run, outside)
-        return await intake.emit_by_key(key or {}, outside, source, sees)
+            return await commands.emit(run, outside)
+        return await commands.emit_by_key(key or {}, outside, source, sees)
 
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
@@ -112,22 +112,22 @@ class Runs:
 
     async def cancel(self, run: str, *, force: bool = False, reason: str | None = None) -> dict[str, Any]:
         """Cancel a run; its clean-up steps still run, unless `force`."""
-        await self._node.intake.cancel(run, force, reason)
+        await self._node.commands.cancel(run, force, reason)
         return await self._show(run)
 
     async def pause(self, run: str) -> dict[str, Any]:
         """Dispatch nothing new of a run until it is resumed."""
-        await self._node.intake.pause(run)
+        await self._node.commands.pause(run)
         return await self._show(run)
 
     async def resume(self, run: str) -> dict[str, Any]:
         """Go on where a pause held the run."""
-        await self._node.intake.resume(run)
+        await self._node.commands.resume(run)
         return await self._show(run)
 
     async def retry(self, run: str, step: str | None = None) -> dict[str, Any]:
         """Put back what the failed steps of a failed run consumed, and run on."""
-        await self._node.intake.retry(run, step)
+        await self._node.commands.retry(run, step)
         return await self._show(run)
 
     async def rerun(
@@ -139,15 +139,15 @@ class Runs:
         """
         if start_at is not None:
             async with self._looking_back:
-                return await self._node.mender.rerun(self._store, run, start_at, version, input)
-        return await self._node.intake.rerun(run, version, input)
+                return await self._node.repairs.rerun(self._store, run, start_at, version, input)
+        return await self._node.commands.rerun(run, version, input)
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.
 
         Raises RunEnded, UnknownStep, and Invalid where there is no such port.
         """
-        await self._node.intake.disable(run, step, port)
+        await self._node.commands.disable(run, step, port)
         return await self._show(run)
 
     async def _show(self, run: str) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Running:
         node: Node,
         worker: Worker | None,
         tasks: Mapping[str, Task],
-        feeding: Triggers | None = None,
+        triggers: Triggers | None = None,
         means: Means | None = None,
         world: TaskEnvironment | None = None,
         publishing: Publishing | None = None,
@@ -53,7 +53,7 @@ class Running:
     ) -> None:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
         self.vault = vault
-        self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
+        self.triggers, self.means, self.publishing = triggers, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
         self.seals = CallbackTokens(store.keep_note)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
@@ -62,7 +62,7 @@ class Running:
         """Long histories are gone through one after the other: several at once would take the time of all others."""
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
-        self._feeding: asyncio.Task[None] | None = None
+        self._triggers: asyncio.Task[None] | None = None
         self._publishing: asyncio.Task[None] | None = None
         if node.shared:
             self.means.stores.turns = UpdateOrder(store, node.clock.now)
@@ -75,11 +75,11 @@ class Running:
         node.begin()
         if worker is not None:
             node.dispatch.nudges.append(worker.nudge)
-            node.dispatch.seats[worker.id] = worker
+            node.dispatch.local_workers[worker.id] = worker
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
-        if feeding is not None:
+        if triggers is not None:
             pulse = node.pulses["feeding"] = LoopHealth()
-            self._feeding = asyncio.create_task(keep_up("feeding", feeding.run, pulse), name="feeding")
+            self._triggers = asyncio.create_task(keep_up("feeding", triggers.run, pulse), name="feeding")
         if publishing is not None:
             pulse = node.pulses["publishing"] = LoopHealth()
             loop = keep_up("publishing", publishing.run, pulse)
@@ -145,11 +145,11 @@ class Running:
             )
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])
-        feeding = Triggers(node, means) if feed else None
+        triggers = Triggers(node, means) if feed else None
         webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
-        return cls(store, node, worker, tasks, feeding, means, world, publishing, vault=vault)
+        return cls(store, node, worker, tasks, triggers, means, world, publishing, vault=vault)
 
     async def serve_boxes(self) -> None:
         """Do the built-in tasks from now on: what they may reach is known."""
@@ -158,8 +158,8 @@ class Running:
 
     def look(self) -> None:
         """Something may be there for the feeders."""
-        if self.feeding is not None:
-            self.feeding.look()
+        if self.triggers is not None:
+            self.triggers.look()
 
     def wind_down(self) -> None:
         """Claim nothing more; what runs goes on until `close`."""
@@ -170,10 +170,10 @@ class Running:
         if self.boxes is not None:
             self.boxes.allow(grace)
         self._stop.set()
-        if self._feeding is not None and self.feeding is not None:
-            self._feeding.cancel()
-            await asyncio.gather(self._feeding, return_exceptions=True)
-            await self.feeding.stop()
+        if self._triggers is not None and self.triggers is not None:
+            self._triggers.cancel()
+            await asyncio.gather(self._triggers, return_exceptions=True)
+            await self.triggers.stop()
         if self.boxes is not None:
             await self.boxes.end()
         if self.worker is not None and self._working is not None:

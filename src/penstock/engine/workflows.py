@@ -92,5 +92,5 @@ class Workflows:
         ):
             raise UnknownWorkflow(workflow or "", [each.name for each in await self._node.flows.states()])
         self._node.flows.forget()
-        self._node.ringing.look()
+        self._node.timers.look()
         await self._store.notify("messages")

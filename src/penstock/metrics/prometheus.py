@@ -132,9 +132,9 @@ class Metrics:
 
     def _count_attempts(self, workflow: str, decision: Decision) -> None:
         for request, answer in zip(decision.requests, decision.answers, strict=False):
-            occurrence = request.occurrence
-            if answer == "accepted" and isinstance(occurrence, Reported):
-                self._attempts[workflow, _OUTCOMES.get(type(occurrence.outcome), "timed_out")] += 1
+            run_input = request.occurrence
+            if answer == "accepted" and isinstance(run_input, Reported):
+                self._attempts[workflow, _OUTCOMES.get(type(run_input.outcome), "timed_out")] += 1
 
     def wrote(self, changes: int, seconds: float) -> None:
         """A commit is through."""
@@ -185,23 +185,23 @@ class Metrics:
         yield _counter("penstock_http_requests", self._requests)
 
     def _of_runs(self) -> Iterable[Metric]:
-        intake = self.node.intake
+        commands = self.node.commands
         yield _counter("penstock_runs_started", self._started)
         yield _counter("penstock_runs_ended", self._ended)
         yield _counter("penstock_attempts", self._attempts)
         calls = self.node.calls.counts()
         yield _counter("penstock_calls", calls)
-        yield _single("penstock_duplicates", intake.duplicates)
+        yield _single("penstock_duplicates", commands.duplicates)
 
     def _of_work(self) -> Iterable[Metric]:
-        dispatch, ringing = self.node.dispatch, self.node.ringing
+        dispatch, timers = self.node.dispatch, self.node.timers
         yield _single("penstock_tasks_handed", dispatch.handed)
         yield _single("penstock_tasks_leased", dispatch.leased)
         yield _single("penstock_reports_late", dispatch.rejected)
         yield _single("penstock_reports_repeated", dispatch.repeated)
-        yield _single("penstock_timers_rung", ringing.rung)
-        yield _single("penstock_attempts_overdue", ringing.timed_out)
-        yield _single("penstock_attempts_lost", ringing.lost)
+        yield _single("penstock_timers_rung", timers.rung)
+        yield _single("penstock_attempts_overdue", timers.timed_out)
+        yield _single("penstock_attempts_lost", timers.lost)
         counts = {(name.removeprefix("worker."),): n for name, n in self.counts.items()}
         yield _counter("penstock_worker", counts)
         yield from _of_queues(self._queues, self._now)

@@ -69,20 +69,20 @@ def target_of(stores: Stores, data: Any, params: Mapping[str, Any]) -> Target:
     return Target(store=name, key=key, version=version, etag=said.get("etag") or None)
 
 
-async def write_back(stores: Stores, wish: UpdateRequest) -> Object:
+async def write_back(stores: Stores, request: UpdateRequest) -> Object:
     """Write what is wished, alone with the object among all steps of this installation; the object as it is then.
 
     Raises ObjectGone, ObjectRefused (it was replaced, or the store does not take it), ObjectStoreAway, StoreError.
     """
-    address = stores.address(wish.target.store)
+    address = stores.address(request.target.store)
     store = await stores.get(address.name)
-    which = (address.options.get("endpoint", ""), address.path or address.bucket, wish.target.key)
+    which = (address.options.get("endpoint", ""), address.path or address.bucket, request.target.key)
     async with stores.turns.at("\n".join(which)):
-        if wish.metadata is None:
-            found = await _found(store, wish)
+        if request.metadata is None:
+            found = await _found(store, request)
         else:
-            found = await _metadata(store, wish)
-        return found if wish.tags is None else await _tagged(store, found, wish.tags, wish.mode)
+            found = await _metadata(store, request)
+        return found if request.tags is None else await _tagged(store, found, request.tags, request.mode)
 
 
 async def _tagged(store: ObjectStore, found: Object, said: Mapping[str, Any], mode: Mode) -> Object:
@@ -97,35 +97,37 @@ async def _tagged(store: ObjectStore, found: Object, said: Mapping[str, Any], mo
     return found
 
 
-async def _found(store: ObjectStore, wish: UpdateRequest) -> Object:
+async def _found(store: ObjectStore, request: UpdateRequest) -> Object:
     """The object that was meant: tags that were worked out for one content must not go onto another."""
-    target = wish.target
+    target = request.target
     if target.version is not None and target.etag is not None:
         newest = await store.head(target.key)
-        if newest.etag == target.etag and is_own(newest, wish.workflow):
+        if newest.etag == target.etag and is_own(newest, request.workflow):
             return newest  # what a step beside this one made of the very version
     found = await store.head(target.key, target.version)
     replaced = target.version is None and target.etag is not None and found.etag != target.etag
-    if replaced and not is_own(found, wish.workflow):
+    if replaced and not is_own(found, request.workflow):
         raise ObjectRefused(f"{found.bucket}/{found.key} was replaced by another object since this run began")
     return found
 
 
-async def _metadata(store: ObjectStore, wish: UpdateRequest) -> Object:
-    newest = await store.head(wish.target.key)
-    if is_own(newest, wish.workflow, wish.by):
+async def _metadata(store: ObjectStore, request: UpdateRequest) -> Object:
+    newest = await store.head(request.target.key)
+    if is_own(newest, request.workflow, request.by):
         return newest  # an attempt before this one wrote it and was not heard
-    found = await _found(store, wish)
+    found = await _found(store, request)
     if found.version != newest.version:
         raise ObjectRefused(
             f"{found.bucket}/{found.key} has a newer version: the metadata of an old one stays"
         )
     had = {name: value for name, value in found.metadata.items() if name != MARK}
-    wanted = _merged(had, {name.lower(): each for name, each in (wish.metadata or {}).items()}, wish.mode)
+    wanted = _merged(
+        had, {name.lower(): each for name, each in (request.metadata or {}).items()}, request.mode
+    )
     if wanted == had:
         return found
     validate_metadata(wanted)
-    mark = mark_of(wish.workflow, found, wish.by, store.now())
+    mark = mark_of(request.workflow, found, request.by, store.now())
     return await store.put_metadata(found, {**wanted, MARK: mark})
 
 

@@ -111,22 +111,22 @@ class HttpGate:
 
     # -- claiming ------------------------------------------------------------------------------------------
 
-    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
+    async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """See `Gate`. One that is cancelled asks the server to end the poll, so that nothing is lost on the way."""
-        self._worker = wish.worker
+        self._worker = request.worker
         seconds = min(wait.total_seconds(), MAX_POLL_SECONDS)
         poll = Poll(
-            worker=wish.worker,
-            task_lists=list(wish.task_lists),
-            tasks=None if wish.tasks is None else list(wish.tasks),
-            max=min(wish.limit, MAX_BATCH),
+            worker=request.worker,
+            task_lists=list(request.task_lists),
+            tasks=None if request.tasks is None else list(request.tasks),
+            max=min(request.limit, MAX_BATCH),
             wait=seconds,
         )
         asking = asyncio.ensure_future(self._ask("POST", "poll", poll, Polled, seconds + MARGIN))
         try:
             polled = await asyncio.shield(asking)
         except asyncio.CancelledError:
-            self._chores.begin(self._end_poll(asking, wish.worker))
+            self._chores.begin(self._end_poll(asking, request.worker))
             raise
         return [self._assigned(given) for given in polled.tasks]
 
@@ -148,24 +148,29 @@ class HttpGate:
 
     # -- saying --------------------------------------------------------------------------------------------
 
-    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def heartbeat(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
         """See `Gate`. Progress that the server does not take is left out: it must cost nobody's lease."""
-        items = [self._item(beat.lease, heartbeat=Sign(progress=_plain(beat.progress))) for beat in beats]
+        items = [
+            self._item(heartbeat.lease, heartbeat=Sign(progress=_plain(heartbeat.progress)))
+            for heartbeat in heartbeats
+        ]
         try:
             told = await self._say(items)
         except PenstockError as error:
             if not _refuses(error):
                 raise
             LOG.warning("progress is not shown: the server does not take it: %s", error)
-            told = await self._say([self._item(beat.lease, heartbeat=Sign()) for beat in beats])
+            told = await self._say(
+                [self._item(heartbeat.lease, heartbeat=Sign()) for heartbeat in heartbeats]
+            )
         bad = [number for number, each in enumerate(told) if each.status in REFUSED]
-        plain = [self._item(beats[number].lease, heartbeat=Sign()) for number in bad]
+        plain = [self._item(heartbeats[number].lease, heartbeat=Sign()) for number in bad]
         for number, answer in zip(bad, await self._say(plain), strict=True):
             told[number] = answer
         renewals = [_renewal(each) for each in told]
-        for beat, renewal in zip(beats, renewals, strict=True):
+        for heartbeat, renewal in zip(heartbeats, renewals, strict=True):
             if renewal.expires is None:
-                self._forget(beat.lease)
+                self._forget(heartbeat.lease)
         return renewals
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:

@@ -81,7 +81,7 @@ async def add_dead_notice(
 
 
 async def try_again(
-    store: InboundEvents, flows: FlowCache, intake: Commands, id: int, audit: AuditRow | None
+    store: InboundEvents, flows: FlowCache, commands: Commands, id: int, audit: AuditRow | None
 ) -> bool:
     """Do what a start or a message that was set aside asks for; False: this is none. Raises why it cannot, also now."""
     for row in await store.undelivered(id - 1, 1):
@@ -89,12 +89,12 @@ async def try_again(
             continue
         start, message = _start(row.body), _message(row.body)
         if message is not None:
-            return await take_again(flows, intake, message) and await store.settle(
+            return await take_again(flows, commands, message) and await store.settle(
                 id, deliver=False, audit=audit
             )
         if start is not None:
             with suppress(IdempotencyMismatch):  # it was told again meanwhile, and taken
-                await intake.start_once(
+                await commands.start_once(
                     start.workflow,
                     subject=start.subject,
                     input=start.input,

@@ -45,12 +45,12 @@ def message_of(data: Any) -> DeadLetter | None:
     return found if found.again else None
 
 
-async def take_again(flows: FlowCache, intake: Commands, kept: DeadLetter) -> bool:
+async def take_again(flows: FlowCache, commands: Commands, kept: DeadLetter) -> bool:
     """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
     flow, _ = await flows.newest(kept.workflow)
     messages = messages_of_topic(kept.headers, kept.content, kept.id)
     if kept.external is not None:
-        return await _fire(flow, intake, kept.external, messages)
+        return await _fire(flow, commands, kept.external, messages)
     source = flow.definition.source
     if source is None or source.kind != KIND:
         return False
@@ -58,7 +58,7 @@ async def take_again(flows: FlowCache, intake: Commands, kept: DeadLetter) -> bo
         if (asked := start_asked(source.options, each)) is None:
             continue
         with suppress(IdempotencyMismatch):  # it came again meanwhile, and was taken
-            await intake.start_once(
+            await commands.start_once(
                 flow.name,
                 subject=asked.subject,
                 input=asked.input,
@@ -68,12 +68,12 @@ async def take_again(flows: FlowCache, intake: Commands, kept: DeadLetter) -> bo
     return True
 
 
-async def _fire(flow: Flow, intake: Commands, event: str, messages: list[Message]) -> bool:
+async def _fire(flow: Flow, commands: Commands, event: str, messages: list[Message]) -> bool:
     says = next((each.from_ for each in flow.definition.external or () if each.name == event), None)
     if says is None or says.kind != KIND:
         return False
     for each in messages:
         if (asked := event_asked(says, each)) is not None:
             outside = Outside(event=event, data=asked.data, set=asked.set, id=asked.id, workflow=flow.name)
-            await intake.emit_by_key(asked.keys, outside, f"{KIND}/{flow.name}")
+            await commands.emit_by_key(asked.keys, outside, f"{KIND}/{flow.name}")
     return True

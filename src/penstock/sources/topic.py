@@ -40,75 +40,75 @@ _REFUSED = (Unreadable, WrongType, Invalid, Conflict, BadText)
 log = logging.getLogger("penstock.topics")
 
 
-def reader_of(want: TriggerTarget, means: Means) -> SourceReader:
+def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
     """The feeder of a source or of an outside event that comes from a topic."""
-    return TopicReader(want, Buses(means.buses))
+    return TopicReader(target, Buses(means.buses))
 
 
 class TopicReader:
     """Takes messages in the order of the broker, many at a time."""
 
-    def __init__(self, want: TriggerTarget, buses: Buses) -> None:
+    def __init__(self, target: TriggerTarget, buses: Buses) -> None:
         self._buses = buses
-        if want.source is not None:
-            self._bus, self._topic = want.source.options["bus"], want.source.options["topic"]
+        if target.source is not None:
+            self._bus, self._topic = target.source.options["bus"], target.source.options["topic"]
         else:
-            says = None if want.external is None else want.external.from_
+            says = None if target.external is None else target.external.from_
             assert says is not None and says.bus is not None and says.topic is not None
             self._bus, self._topic = says.bus, says.topic
-        self._event = None if want.external is None else want.external.name
+        self._event = None if target.external is None else target.external.name
 
-    async def run(self, feed: Trigger) -> None:
+    async def run(self, trigger: Trigger) -> None:
         """See `Feeder.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
         bus = self._buses[self._bus]
-        group = group_of(self._buses.group(self._bus), feed.workflow, self._event, self._topic)
-        stopped = asyncio.create_task(feed.stopping.wait())
+        group = group_of(self._buses.group(self._bus), trigger.workflow, self._event, self._topic)
+        stopped = asyncio.create_task(trigger.stopping.wait())
         try:
-            while not feed.stopping.is_set():
+            while not trigger.stopping.is_set():
                 async with bus.subscribe(self._topic, group) as subscription:
-                    await feed.save(feed.state)  # what went wrong before does not any more
-                    await self._take(feed, subscription, stopped)
-                if feed.external is None:
-                    await feed.room()
+                    await trigger.save(trigger.state)  # what went wrong before does not any more
+                    await self._take(trigger, subscription, stopped)
+                if trigger.external is None:
+                    await trigger.room()
         finally:
             stopped.cancel()
 
-    async def _take(self, feed: Trigger, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
+    async def _take(self, trigger: Trigger, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
         """Take messages until it is to stop, or there is no room for long: the rest waits where it comes from."""
         clock = asyncio.get_running_loop().time
         until = clock() + HELD
         while (taken := await next_messages(subscription, stopped)) is not None:
-            if feed.external is None and feed.flow.definition.max_running is None:
-                await self._feed(feed, subscription, taken)
+            if trigger.external is None and trigger.flow.definition.max_running is None:
+                await self._feed(trigger, subscription, taken)
                 continue
             for message in taken:
-                if feed.external is None and not await feed.room(until - clock()):
+                if trigger.external is None and not await trigger.room(until - clock()):
                     return
-                await self._each(feed, message)
+                await self._each(trigger, message)
                 await subscription.done([message])
 
-    async def _feed(self, feed: Trigger, subscription: Subscription, taken: list[Taken]) -> None:
+    async def _feed(self, trigger: Trigger, subscription: Subscription, taken: list[Taken]) -> None:
         """Do what the messages ask for, together; what is durable is done."""
         whole: list[Taken] = []
         starts: list[tuple[Taken, StartAsked]] = []
         for message in taken:
             try:
-                asked = [start_asked(_options(feed), each) for each in _read(message)]
+                asked = [start_asked(_options(trigger), each) for each in _read(message)]
             except _REFUSED:
-                await self._each(feed, message)
+                await self._each(trigger, message)
                 continue
             whole.append(message)
             starts += [(message, each) for each in asked if each is not None]
-        failed = await self._start(feed, starts)
+        failed = await self._start(trigger, starts)
         for message in whole:
             if id(message) in failed:
-                await self._each(feed, message)
+                await self._each(trigger, message)
         await subscription.done(taken)
 
-    async def _start(self, feed: Trigger, starts: Sequence[tuple[Taken, StartAsked]]) -> set[int]:
+    async def _start(self, trigger: Trigger, starts: Sequence[tuple[Taken, StartAsked]]) -> set[int]:
         """Start what can be started, all together; the messages that are to be looked at one by one."""
         failed: set[int] = set()
-        done = await feed.start_many([_start_of(asked) for _, asked in starts])
+        done = await trigger.start_many([_start_of(asked) for _, asked in starts])
         for (message, _), result in zip(starts, done, strict=True):
             if isinstance(result, _REFUSED):
                 failed.add(id(message))
@@ -116,48 +116,48 @@ class TopicReader:
                 raise result
         return failed
 
-    async def _each(self, feed: Trigger, message: Taken) -> None:
+    async def _each(self, trigger: Trigger, message: Taken) -> None:
         """One message alone: tried a few times, then set aside. Raises whatever is not the message's fault."""
         for number in range(1, TRIES + 1):
             try:
-                await self._try(feed, message)
+                await self._try(trigger, message)
                 return
             except SourceStopped:
                 raise
             except (Unreadable, WrongType) as error:
-                return await self._dead_letter(feed, message, error)
+                return await self._dead_letter(trigger, message, error)
             except _REFUSED as error:
                 if number == TRIES:
-                    return await self._dead_letter(feed, message, error)
-            await feed.rest(PAUSE * 2 ** (number - 1))
+                    return await self._dead_letter(trigger, message, error)
+            await trigger.rest(PAUSE * 2 ** (number - 1))
 
-    async def _try(self, feed: Trigger, message: Taken) -> None:
+    async def _try(self, trigger: Trigger, message: Taken) -> None:
         for each in _read(message):
-            if feed.external is None:
-                asked = start_asked(_options(feed), each)
+            if trigger.external is None:
+                asked = start_asked(_options(trigger), each)
                 if asked is not None:
-                    await self._start_one(feed, _start_of(asked))
+                    await self._start_one(trigger, _start_of(asked))
             else:
-                await _emit(feed, each)
+                await _emit(trigger, each)
 
-    async def _start_one(self, feed: Trigger, start: Start) -> None:
-        (done,) = await feed.start_many([start])
+    async def _start_one(self, trigger: Trigger, start: Start) -> None:
+        (done,) = await trigger.start_many([start])
         if isinstance(done, Exception):
             raise done
 
-    async def _dead_letter(self, feed: Trigger, message: Taken, error: PenstockError) -> None:
+    async def _dead_letter(self, trigger: Trigger, message: Taken, error: PenstockError) -> None:
         """Keep the message where people look for what nobody took. Raises StoreError."""
         why = await add_dead_message(
-            feed.node.store,
+            trigger.node.store,
             message,
             error,
-            feed.now(),
-            workflow=feed.workflow,
+            trigger.now(),
+            workflow=trigger.workflow,
             event=self._event,
             bus=self._bus,
             topic=self._topic,
         )
-        log.warning("'%s' cannot take it: %s", feed.workflow, why)
+        log.warning("'%s' cannot take it: %s", trigger.workflow, why)
 
 
 async def next_messages(subscription: Subscription, stopped: asyncio.Task[Any]) -> list[Taken] | None:
@@ -178,9 +178,9 @@ def _read(message: Taken) -> list[Message]:
     return messages_of_topic(message.headers, message.body, message.id)
 
 
-def _options(feed: Trigger) -> dict[str, Any]:
-    assert feed.source is not None, "what comes from outside has no options of a source"
-    return feed.source.options
+def _options(trigger: Trigger) -> dict[str, Any]:
+    assert trigger.source is not None, "what comes from outside has no options of a source"
+    return trigger.source.options
 
 
 def _start_of(asked: StartAsked) -> Start:
@@ -189,13 +189,13 @@ def _start_of(asked: StartAsked) -> Start:
     return Start(key=key, subject=asked.subject, input=asked.input, labels=asked.labels)
 
 
-async def _emit(feed: Trigger, message: Message) -> None:
-    says = None if feed.external is None else feed.external.from_
-    assert says is not None and feed.external is not None
+async def _emit(trigger: Trigger, message: Message) -> None:
+    says = None if trigger.external is None else trigger.external.from_
+    assert says is not None and trigger.external is not None
     asked = event_asked(says, message)
     if asked is None:
         return
     try:
-        await feed.emit(feed.external.name, asked.data, key=asked.keys, set=asked.set, id=asked.id)
+        await trigger.emit(trigger.external.name, asked.data, key=asked.keys, set=asked.set, id=asked.id)
     except OtherWorkflow:
         return  # the same topic may feed several workflows

@@ -158,11 +158,11 @@ class RunViews(Clock, Protocol):
 class Tasks(Protocol):
     """The task lists, and the workers that serve them."""
 
-    async def lease(self, wish: ClaimRequest) -> list[Leased]:
+    async def lease(self, request: ClaimRequest) -> list[Leased]:
         """Hand up to `limit` tasks to one worker."""
         ...
 
-    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def renew(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
         """Prolong leases by their heartbeat time; one that ran out is lost, whether or not somebody noticed."""
         ...
 
@@ -363,7 +363,7 @@ class Outbox(Protocol):
         """Those that wait for a bus: of each topic the oldest, in their order, up to `limit`."""
         ...
 
-    async def sent(self, letters: Sequence[int]) -> None:
+    async def sent(self, messages: Sequence[int]) -> None:
         """Delete letters that the broker has."""
         ...
 

@@ -77,9 +77,9 @@ def follow(flow: Flow, node: Node, move: Move) -> Node:
 
 
 def _after(
-    flow: Flow, snapshot: Snapshot, occurrence: RunInput, move: Move | None, parent: Node | None
+    flow: Flow, snapshot: Snapshot, run_input: RunInput, move: Move | None, parent: Node | None
 ) -> Node:
-    plan = advance(flow, snapshot, (occurrence,), NOW)
+    plan = advance(flow, snapshot, (run_input,), NOW)
     history = list(plan.history)
     for _ in range(INLINE_ROUNDS):
         if not plan.unfinished:

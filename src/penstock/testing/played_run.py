@@ -158,10 +158,10 @@ class Play:
     @property
     def at_rest(self) -> bool:
         """Whether nothing will happen unless somebody does something, or the run's timeout strikes."""
-        hosted = self._world.host.run_of(self.id)
-        if hosted.unfinished:
+        live_run = self._world.host.run_of(self.id)
+        if live_run.unfinished:
             return False
-        snapshot, asked = hosted.snapshot, self._world.executor.asked
+        snapshot, asked = live_run.snapshot, self._world.executor.asked
         return snapshot.ended or not any(
             each.state in MOVING and (self.id, each.id) not in asked for each in snapshot.elements.values()
         )

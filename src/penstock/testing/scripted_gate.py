@@ -50,8 +50,8 @@ def attempt_of(task: str, params: Any, number: int, timeouts: Timeouts = USUAL) 
 
 
 def _slower(limits: Timeouts, pace: float) -> Timeouts:
-    beat, close = limits.heartbeat, limits.start_to_close
-    return replace(limits, heartbeat=beat and beat * pace, start_to_close=close and close * pace)
+    heartbeat, close = limits.heartbeat, limits.start_to_close
+    return replace(limits, heartbeat=heartbeat and heartbeat * pace, start_to_close=close and close * pace)
 
 
 class ScriptedGate:
@@ -64,9 +64,9 @@ class ScriptedGate:
     def __init__(self, pace: float = 1.0) -> None:
         self._pace = pace
         self.calls: list[str] = []
-        self.wishes: list[ClaimRequest] = []
+        self.requests: list[ClaimRequest] = []
         self.claiming = 0  # claims that wait for work
-        self.beats: list[list[Heartbeat]] = []
+        self.heartbeats: list[list[Heartbeat]] = []
         self.reports: list[Report] = []
         self.released: list[Lease] = []
         self.lines: list[LogLine] = []
@@ -95,16 +95,16 @@ class ScriptedGate:
             while not holds():
                 await self._news_or(0.02)
 
-    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
+    async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:
         self._called("claim")
-        self.wishes.append(wish)
+        self.requests.append(request)
         self.claiming += 1
         try:
             await self._some_or(asyncio.get_running_loop().time() + wait.total_seconds())
         finally:
             self.claiming -= 1
             self._tell()
-        count = min(wish.limit, len(self._waiting))
+        count = min(request.limit, len(self._waiting))
         return [self._lease(*self._waiting.popleft()) for _ in range(count)]
 
     async def _some_or(self, until: float) -> None:
@@ -123,11 +123,11 @@ class ScriptedGate:
         expires = now + (attempt.timeouts.heartbeat or MINUTE)
         return expires if deadline is None else min(expires, deadline)
 
-    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def heartbeat(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
         self._called("heartbeat")
-        self.beats.append(list(beats))
+        self.heartbeats.append(list(heartbeats))
         now = datetime.now(UTC)
-        return [self._renewal(beat.lease, now) for beat in beats]
+        return [self._renewal(heartbeat.lease, now) for heartbeat in heartbeats]
 
     def _renewal(self, lease: Lease, now: datetime) -> Renewal:
         if lease in self.unwanted:
@@ -163,7 +163,12 @@ class ScriptedGate:
 
     def heartbeats_of(self, run: str) -> list[Heartbeat]:
         """All signs of life for one run."""
-        return [beat for beats in self.beats for beat in beats if beat.lease.run == run]
+        return [
+            heartbeat
+            for heartbeats in self.heartbeats
+            for heartbeat in heartbeats
+            if heartbeat.lease.run == run
+        ]
 
     def lose(self, runs: Iterable[str]) -> None:
         """The work of these runs is no longer wanted."""

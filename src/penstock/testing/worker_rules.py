@@ -116,7 +116,7 @@ async def wk4_no_more_is_claimed_than_there_is_room_for(stage: Stage) -> None:
 
     assert leased == 1 + 2  # the first task, and these
     assert outcomes == [Done(output="held")] * 5
-    assert max(wish.limit for wish in gate.wishes) == 2
+    assert max(wish.limit for wish in gate.requests) == 2
 
 
 async def wk5_a_lease_is_renewed_while_its_task_runs(stage: Stage) -> None:
@@ -132,7 +132,7 @@ async def wk5_a_lease_is_renewed_while_its_task_runs(stage: Stage) -> None:
 async def wk6_one_call_renews_all_leases(stage: Stage) -> None:
     async with stage.worker() as gate:
         runs = {stage.give_hold("begun", "go"), stage.give_hold("begun too", "go", SHORT)}
-        await gate.until(lambda: any({beat.lease.run for beat in beats} == runs for beats in gate.beats))
+        await gate.until(lambda: any({beat.lease.run for beat in beats} == runs for beats in gate.heartbeats))
         stage.mark("go").touch()
 
 

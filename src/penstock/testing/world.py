@@ -50,12 +50,12 @@ class Endless(PenstockError):
 class PlayEngine(InMemoryEngine):
     """A host that gives a run up that does not come to rest."""
 
-    def _apply(self, hosted: InMemoryRun, plan: Plan) -> None:
+    def _apply(self, live_run: InMemoryRun, plan: Plan) -> None:
         # A loop of decisions alone takes no time: nothing else would ever stop it.
-        if len(hosted.history) > MAX_HISTORY:
+        if len(live_run.history) > MAX_HISTORY:
             self._queue.clear()
-            raise Endless(hosted.flow.name)
-        super()._apply(hosted, plan)
+            raise Endless(live_run.flow.name)
+        super()._apply(live_run, plan)
 
 
 class World:

@@ -18,8 +18,8 @@ PAGE, MAX_PAGE = 10, 1000
 Handler = Callable[[RequestContext[None, None]], Awaitable[Any]]
 
 
-def coordinator_of(ask: RequestContext[None, None]) -> Coordinator:
-    found: Coordinator = part_of(ask, PART)
+def coordinator_of(context: RequestContext[None, None]) -> Coordinator:
+    found: Coordinator = part_of(context, PART)
     return found
 
 
@@ -27,39 +27,39 @@ def answers(handler: Handler) -> Handler:
     """What is refused is answered in the shape that clients know."""
 
     @wraps(handler)
-    async def answered(ask: RequestContext[None, None]) -> Any:
+    async def answered(context: RequestContext[None, None]) -> Any:
         try:
-            return await handler(ask)
+            return await handler(context)
         except Refused as refused:
             return Reply(refused.body, refused.status)
 
     return answered
 
 
-async def body_of(ask: RequestContext[None, None], most: int | None = None) -> Any:
+async def body_of(context: RequestContext[None, None], most: int | None = None) -> Any:
     """The body as JSON, of at most so many bytes. Raises Refused."""
-    raw = await raw_body(ask.request, most)
+    raw = await raw_body(context.request, most)
     try:
         return value_of(raw) if raw.strip() else {}
     except Unreadable as error:
         raise Refused(400, {"detail": f"JSON parse error - {error}"}) from None
 
 
-def address(ask: RequestContext[None, None], path: str) -> str:
+def address(context: RequestContext[None, None], path: str) -> str:
     """The address of something that is served here."""
-    return f"{str(ask.request.base_url).rstrip('/')}{path}"
+    return f"{str(context.request.base_url).rstrip('/')}{path}"
 
 
-def page(ask: RequestContext[None, None], items: Sequence[Any]) -> dict[str, Any]:
+def page(context: RequestContext[None, None], items: Sequence[Any]) -> dict[str, Any]:
     """Some of the items by `limit` and `offset`, with the addresses of the pages around."""
-    query = ask.request.query_params
+    query = context.request.query_params
     limit = min(_number(query.get("limit"), PAGE) or PAGE, MAX_PAGE)
     offset = _number(query.get("offset"), 0)
     others = {name: value for name, value in query.items() if name not in ("limit", "offset")}
 
     def link(start: int) -> str:
         more = {**others, "limit": limit} | ({"offset": start} if start > 0 else {})
-        return address(ask, f"{ask.request.url.path}?{urlencode(more)}")
+        return address(context, f"{context.request.url.path}?{urlencode(more)}")
 
     return {
         "count": len(items),
@@ -74,10 +74,10 @@ def _number(text: str | None, default: int) -> int:
 
 
 def matching(
-    ask: RequestContext[None, None], items: Sequence[dict[str, Any]], *names: str
+    context: RequestContext[None, None], items: Sequence[dict[str, Any]], *names: str
 ) -> list[dict[str, Any]]:
     """The items that have what the query says of these fields."""
-    query = ask.request.query_params
+    query = context.request.query_params
     wanted = {name: query[name] for name in names if query.get(name)}
     return [
         item for item in items if all(_text(item.get(name)) == _text(value) for name, value in wanted.items())
@@ -88,24 +88,26 @@ def _text(value: Any) -> str:
     return str(value).rstrip("/").rpartition("/")[2].lower()
 
 
-def task_view(ask: RequestContext[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
+def task_view(context: RequestContext[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
     """A task as it is shown."""
     return {
         "kf_id": task["kf_id"],
         "state": task["state"],
         "progress": task["progress"],
-        "release": address(ask, f"/releases/{task['release']}"),
-        "task_service": address(ask, f"/task-services/{task['task_service']}"),
+        "release": address(context, f"/releases/{task['release']}"),
+        "task_service": address(context, f"/task-services/{task['task_service']}"),
         "created_at": task["created_at"],
         "service_name": task["service_name"],
         "states": task.get("states", []),
     }
 
 
-def event_view(ask: RequestContext[None, None], event: Mapping[str, Any]) -> dict[str, Any]:
+def event_view(context: RequestContext[None, None], event: Mapping[str, Any]) -> dict[str, Any]:
     """An event as it is shown."""
     paths = {"release": "/releases/", "task_service": "/task-services/", "task": "/tasks/"}
-    links = {name: address(ask, path + event[name]) if event[name] else None for name, path in paths.items()}
+    links = {
+        name: address(context, path + event[name]) if event[name] else None for name, path in paths.items()
+    }
     shown = {name: event[name] for name in ("kf_id", "event_type", "message", "created_at")}
     return {**shown, **links}
 

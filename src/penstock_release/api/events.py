@@ -30,31 +30,31 @@ _BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent
 
 @calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent], **_MORE)
 @answers
-async def list_release_events(ask: RequestContext[None, None]) -> Any:
+async def list_release_events(context: RequestContext[None, None]) -> Any:
     """What happened, the newest first."""
-    here = coordinator_of(ask)
+    here = coordinator_of(context)
     await here.releases.catch_up()
-    release = ask.request.query_params.get("release", "").rstrip("/").rpartition("/")[2]
+    release = context.request.query_params.get("release", "").rstrip("/").rpartition("/")[2]
     prefix = f"events/{release}/" if release else "events/"
     found = [kept.data for kept in await here.shelf.all(prefix)]
     found.sort(key=lambda event: (str(event["created_at"]), event["number"]), reverse=True)
-    kinds = [each.strip() for each in ask.request.query_params.get("event_type", "").split(",")]
+    kinds = [each.strip() for each in context.request.query_params.get("event_type", "").split(",")]
     if any(kinds):
         found = [event for event in found if event["event_type"] in kinds]
-    shown = page(ask, matching(ask, found, "task_service", "task"))
-    shown["results"] = [event_view(ask, event) for event in shown["results"]]
+    shown = page(context, matching(context, found, "task_service", "task"))
+    shown["results"] = [event_view(context, event) for event in shown["results"]]
     return shown
 
 
-async def _found(ask: RequestContext[None, None]) -> Document:
-    for kept in await coordinator_of(ask).shelf.all("events/"):
-        if kept.data["kf_id"] == ask.path["id"]:
+async def _found(context: RequestContext[None, None]) -> Document:
+    for kept in await coordinator_of(context).shelf.all("events/"):
+        if kept.data["kf_id"] == context.path["id"]:
             return kept
     raise unknown()
 
 
-async def _fields(ask: RequestContext[None, None], partial: bool) -> dict[str, Any]:
-    body = await body_of(ask)
+async def _fields(context: RequestContext[None, None], partial: bool) -> dict[str, Any]:
+    body = await body_of(context)
     if isinstance(body, dict):
         body = {name: value for name, value in body.items() if value is not None}
     fields = read_fields(body, FIELDS, partial)
@@ -63,57 +63,62 @@ async def _fields(ask: RequestContext[None, None], partial: bool) -> dict[str, A
     for name, kind in (("release", "releases"), ("task", "task-of"), ("task_service", "services")):
         if name in fields:
             id = fields[name] = fields[name].rstrip("/").rpartition("/")[2]
-            if not id or await coordinator_of(ask).shelf.get(f"{kind}/{id}") is None:
+            if not id or await coordinator_of(context).shelf.get(f"{kind}/{id}") is None:
                 raise FieldErrors({name: ["Invalid hyperlink - Object does not exist."]})
     return fields
 
 
 @calls.post("/events", "operate", status=201, **_BODY)
 @answers
-async def add_release_event(ask: RequestContext[None, None]) -> Any:
+async def add_release_event(context: RequestContext[None, None]) -> Any:
     """Record something by hand."""
-    made: dict[str, Any] = {"release": None, "task": None, "task_service": None, **await _fields(ask, False)}
+    made: dict[str, Any] = {
+        "release": None,
+        "task": None,
+        "task_service": None,
+        **await _fields(context, False),
+    }
     made |= {"kf_id": new_id(EVENT), "created_at": now_text(), "number": BY_HAND}
-    if not await coordinator_of(ask).shelf.change(insert=[(event_name(made), made)]):
+    if not await coordinator_of(context).shelf.change(insert=[(event_name(made), made)]):
         raise busy()
-    return event_view(ask, made)
+    return event_view(context, made)
 
 
 @calls.get("/events/{id}", "read", gives=ReleaseEvent, **_MORE)
 @answers
-async def show_release_event(ask: RequestContext[None, None]) -> Any:
+async def show_release_event(context: RequestContext[None, None]) -> Any:
     """One event."""
-    return event_view(ask, (await _found(ask)).data)
+    return event_view(context, (await _found(context)).data)
 
 
-async def _change(ask: RequestContext[None, None], partial: bool) -> Any:
-    kept = await _found(ask)
-    fields = await _fields(ask, partial)
+async def _change(context: RequestContext[None, None], partial: bool) -> Any:
+    kept = await _found(context)
+    fields = await _fields(context, partial)
     said = {name: fields[name] for name in ("event_type", "message") if name in fields}
     changed = dict(kept.data) | said
-    if not await coordinator_of(ask).shelf.change(update=[(kept, changed)]):
+    if not await coordinator_of(context).shelf.change(update=[(kept, changed)]):
         raise busy()
-    return event_view(ask, changed)
+    return event_view(context, changed)
 
 
 @calls.patch("/events/{id}", "operate", **_BODY)
 @answers
-async def patch_release_event(ask: RequestContext[None, None]) -> Any:
+async def patch_release_event(context: RequestContext[None, None]) -> Any:
     """Change the type or the message of an event."""
-    return await _change(ask, True)
+    return await _change(context, True)
 
 
 @calls.put("/events/{id}", "operate", **_BODY)
 @answers
-async def put_release_event(ask: RequestContext[None, None]) -> Any:
+async def put_release_event(context: RequestContext[None, None]) -> Any:
     """Change an event."""
-    return await _change(ask, False)
+    return await _change(context, False)
 
 
 @calls.delete("/events/{id}", "operate", status=204, **_MORE)
 @answers
-async def remove_release_event(ask: RequestContext[None, None]) -> Any:
+async def remove_release_event(context: RequestContext[None, None]) -> Any:
     """Remove an event."""
-    if not await coordinator_of(ask).shelf.change(delete=[await _found(ask)]):
+    if not await coordinator_of(context).shelf.change(delete=[await _found(context)]):
         raise busy()
     return Reply(None, 204)

@@ -51,104 +51,104 @@ def _read(body: Any, partial: bool = False, more: tuple[Field, ...] = ()) -> dic
     return fields
 
 
-async def views(ask: RequestContext[None, None], wholes: Sequence[Whole]) -> list[dict[str, Any]]:
+async def views(context: RequestContext[None, None], wholes: Sequence[Whole]) -> list[dict[str, Any]]:
     """Releases as they are shown: what they have in common is read once, however many they are."""
-    here = coordinator_of(ask)
+    here = coordinator_of(context)
     notes: dict[str, list[str]] = {}
     for note in await here.library.all("notes"):
         notes.setdefault(note["release"], []).append(note["kf_id"])
     latest = await here.releases.latest_version()
-    return [_view(ask, whole, notes.get(whole.id, []), latest) for whole in wholes]
+    return [_view(context, whole, notes.get(whole.id, []), latest) for whole in wholes]
 
 
 def _view(
-    ask: RequestContext[None, None], whole: Whole, notes: list[str], latest: str | None
+    context: RequestContext[None, None], whole: Whole, notes: list[str], latest: str | None
 ) -> dict[str, Any]:
     release = whole.release.data
     names = ("kf_id", "name", "description", "state", "studies", "version", "created_at", "tags", "author")
     shown = {name: release[name] for name in (*names, "is_major", "partly_published", "run")}
-    tasks = [task_view(ask, task.data) for task in whole.current]
+    tasks = [task_view(context, task.data) for task in whole.current]
     more = {"states": release.get("states", []), "next_version": whole.next_version(latest)}
     return {**shown, **more, "notes": notes, "tasks": tasks}
 
 
-async def view(ask: RequestContext[None, None], whole: Whole) -> dict[str, Any]:
+async def view(context: RequestContext[None, None], whole: Whole) -> dict[str, Any]:
     """A release as it is shown."""
-    [shown] = await views(ask, [whole])
+    [shown] = await views(context, [whole])
     return shown
 
 
 @calls.get("/releases", "read", query=ReleaseListing, gives=Results[DataRelease], **_MORE)
 @answers
-async def list_releases(ask: RequestContext[None, None]) -> Any:
+async def list_releases(context: RequestContext[None, None]) -> Any:
     """The releases, newest first."""
-    here = coordinator_of(ask)
+    here = coordinator_of(context)
     await here.releases.catch_up()
-    shown = page(ask, matching(ask, await here.releases.all(), "state"))
+    shown = page(context, matching(context, await here.releases.all(), "state"))
     ids = [each["kf_id"] for each in shown["results"]]
-    shown["results"] = await views(ask, await here.releases.some(ids))
+    shown["results"] = await views(context, await here.releases.some(ids))
     return shown
 
 
 @calls.post("/releases", "operate", status=201, **_BODY)
 @answers
-async def create_release(ask: RequestContext[None, None]) -> Any:
+async def create_release(context: RequestContext[None, None]) -> Any:
     """Begin a release of some studies, by the services that are named, else by all that are enabled."""
-    here = coordinator_of(ask)
-    fields = _read(await body_of(ask), more=(CHOICE,))
+    here = coordinator_of(context)
+    fields = _read(await body_of(context), more=(CHOICE,))
     await here.library.reject_unknown(fields["studies"])
-    return await view(ask, await here.create(fields))
+    return await view(context, await here.create(fields))
 
 
 @calls.get("/releases/{id}", "read", gives=DataRelease, **_MORE)
 @answers
-async def show_release(ask: RequestContext[None, None]) -> Any:
+async def show_release(context: RequestContext[None, None]) -> Any:
     """One release with its tasks."""
-    return await view(ask, await coordinator_of(ask).releases.fresh(ask.path["id"]))
+    return await view(context, await coordinator_of(context).releases.fresh(context.path["id"]))
 
 
-async def _change(ask: RequestContext[None, None], partial: bool) -> Any:
-    here, id = coordinator_of(ask), ask.path["id"]
+async def _change(context: RequestContext[None, None], partial: bool) -> Any:
+    here, id = coordinator_of(context), context.path["id"]
     begun = (await here.releases.whole(id)).release.data["begun_with"]
-    fields = _read(await body_of(ask), partial)
+    fields = _read(await body_of(context), partial)
     if set(fields.get("studies", ())) == set(begun):  # the same, in whatever order
         fields["studies"] = begun
     elif "studies" in fields:
         await here.library.reject_unknown(fields["studies"])
     await here.releases.describe(id, fields)
-    return await view(ask, await here.releases.fresh(id))
+    return await view(context, await here.releases.fresh(id))
 
 
 @calls.patch("/releases/{id}", "operate", **_BODY)
 @answers
-async def patch_release(ask: RequestContext[None, None]) -> Any:
+async def patch_release(context: RequestContext[None, None]) -> Any:
     """Change some fields of a release; its state and version are its own."""
-    return await _change(ask, True)
+    return await _change(context, True)
 
 
 @calls.put("/releases/{id}", "operate", **_BODY)
 @answers
-async def put_release(ask: RequestContext[None, None]) -> Any:
+async def put_release(context: RequestContext[None, None]) -> Any:
     """Change a release; its state and version are its own."""
-    return await _change(ask, False)
+    return await _change(context, False)
 
 
 @calls.delete("/releases/{id}", "operate", gives=DataRelease, **_MORE)
 @answers
-async def cancel_release(ask: RequestContext[None, None]) -> Any:
+async def cancel_release(context: RequestContext[None, None]) -> Any:
     """Cancel a release; one that has ended stays as it is."""
     try:
-        await coordinator_of(ask).releases.whole(ask.path["id"])
+        await coordinator_of(context).releases.whole(context.path["id"])
     except Refused as refused:
         return Reply({} if refused.status == 404 else refused.body, refused.status)
-    return await view(ask, await coordinator_of(ask).releases.cancel(ask.path["id"]))
+    return await view(context, await coordinator_of(context).releases.cancel(context.path["id"]))
 
 
 @calls.post("/releases/{id}/publish", "operate", gives=Message, **_MORE)
 @answers
-async def publish_release(ask: RequestContext[None, None]) -> Any:
+async def publish_release(context: RequestContext[None, None]) -> Any:
     """Publish a release that is staged, or go on with one that is partly published."""
-    await coordinator_of(ask).publish(ask.path["id"])
+    await coordinator_of(context).publish(context.path["id"])
     return {"message": "publishing"}
 
 
@@ -162,16 +162,16 @@ async def publish_release(ask: RequestContext[None, None]) -> Any:
     **_MORE,
 )
 @answers
-async def rerun_release(ask: RequestContext[None, None]) -> Any:
+async def rerun_release(context: RequestContext[None, None]) -> Any:
     """Make the same release again, by the same services or by others."""
-    body = await body_of(ask)
+    body = await body_of(context)
     others = {"services": None} if body == {"services": None} else read_fields(body, (CHOICE,), True)
-    return await view(ask, await coordinator_of(ask).rerun(ask.path["id"], others))
+    return await view(context, await coordinator_of(context).rerun(context.path["id"], others))
 
 
 @calls.post("/releases/status_checks", "operate", gives=Said, **_MORE)
 @answers
-async def check_releases(ask: RequestContext[None, None]) -> Any:
+async def check_releases(context: RequestContext[None, None]) -> Any:
     """Ask the services of all releases under way for their state, and look at what became of it; now, not later."""
-    count = sum(is_live(whole.release.data) for whole in await coordinator_of(ask).check_now())
+    count = sum(is_live(whole.release.data) for whole in await coordinator_of(context).check_now())
     return {"status": "ok", "message": f"{count} releases to check"}

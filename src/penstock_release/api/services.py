@@ -15,50 +15,52 @@ _BODY: dict[str, Any] = {"takes": TaskServiceIn, "reads": "raw", "gives": TaskSe
 
 @calls.get("/task-services", "read", query=ServiceListing, gives=Results[TaskService], **_MORE)
 @answers
-async def list_task_services(ask: RequestContext[None, None]) -> Any:
+async def list_task_services(context: RequestContext[None, None]) -> Any:
     """The task services, newest first."""
-    return page(ask, matching(ask, await coordinator_of(ask).services.all(), "enabled"))
+    return page(context, matching(context, await coordinator_of(context).services.all(), "enabled"))
 
 
 @calls.post("/task-services", "author", status=201, **_BODY)
 @answers
-async def register_task_service(ask: RequestContext[None, None]) -> Any:
+async def register_task_service(context: RequestContext[None, None]) -> Any:
     """Register a task service: it must answer at `/status`."""
-    return await coordinator_of(ask).services.register(await body_of(ask))
+    return await coordinator_of(context).services.register(await body_of(context))
 
 
 @calls.get("/task-services/{id}", "read", gives=TaskService, **_MORE)
 @answers
-async def show_task_service(ask: RequestContext[None, None]) -> Any:
+async def show_task_service(context: RequestContext[None, None]) -> Any:
     """One task service."""
-    return (await coordinator_of(ask).services.get(ask.path["id"])).data
+    return (await coordinator_of(context).services.get(context.path["id"])).data
 
 
 @calls.patch("/task-services/{id}", "author", **_BODY)
 @answers
-async def patch_task_service(ask: RequestContext[None, None]) -> Any:
+async def patch_task_service(context: RequestContext[None, None]) -> Any:
     """Change some fields of a task service."""
-    return await coordinator_of(ask).services.change(ask.path["id"], await body_of(ask))
+    return await coordinator_of(context).services.change(context.path["id"], await body_of(context))
 
 
 @calls.put("/task-services/{id}", "author", **_BODY)
 @answers
-async def put_task_service(ask: RequestContext[None, None]) -> Any:
+async def put_task_service(context: RequestContext[None, None]) -> Any:
     """Change a task service."""
-    return await coordinator_of(ask).services.change(ask.path["id"], await body_of(ask), partial=False)
+    return await coordinator_of(context).services.change(
+        context.path["id"], await body_of(context), partial=False
+    )
 
 
 @calls.delete("/task-services/{id}", "author", status=204, **_MORE)
 @answers
-async def remove_task_service(ask: RequestContext[None, None]) -> Any:
+async def remove_task_service(context: RequestContext[None, None]) -> Any:
     """Remove a task service; releases that it takes part in go on."""
-    await coordinator_of(ask).services.remove(ask.path["id"])
+    await coordinator_of(context).services.remove(context.path["id"])
     return Reply(None, 204)
 
 
 @calls.post("/task-services/health_checks", "operate", gives=Said, **_MORE)
 @answers
-async def check_health(ask: RequestContext[None, None]) -> Any:
+async def check_health(context: RequestContext[None, None]) -> Any:
     """Ask every service how it is, now."""
-    count = await coordinator_of(ask).services.check_health()
+    count = await coordinator_of(context).services.check_health()
     return {"status": "ok", "message": f"{count} task services checked"}

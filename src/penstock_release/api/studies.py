@@ -26,93 +26,97 @@ _NOTE: dict[str, Any] = {"takes": ReleaseNoteIn, "reads": "raw", "gives": Releas
 
 @calls.get("/studies", "read", query=Listing, gives=Results[Study], **_MORE)
 @answers
-async def list_studies(ask: RequestContext[None, None]) -> Any:
+async def list_studies(context: RequestContext[None, None]) -> Any:
     """The studies, newest first."""
-    return page(ask, await coordinator_of(ask).library.all("studies"))
+    return page(context, await coordinator_of(context).library.all("studies"))
 
 
 @calls.post("/studies", "operate", status=201, takes=StudyIn, reads="raw", gives=Study, **_MORE)
 @answers
-async def add_study(ask: RequestContext[None, None]) -> Any:
+async def add_study(context: RequestContext[None, None]) -> Any:
     """Add a study by hand."""
-    return await coordinator_of(ask).library.add_study(await body_of(ask))
+    return await coordinator_of(context).library.add_study(await body_of(context))
 
 
 @calls.post("/studies/sync", "operate", gives=Synced, **_MORE)
 @answers
-async def sync_studies(ask: RequestContext[None, None]) -> Any:
+async def sync_studies(context: RequestContext[None, None]) -> Any:
     """Take the studies of the data service."""
-    return await coordinator_of(ask).library.sync()
+    return await coordinator_of(context).library.sync()
 
 
 @calls.get("/studies/{id}", "read", gives=Study, **_MORE)
 @answers
-async def show_study(ask: RequestContext[None, None]) -> Any:
+async def show_study(context: RequestContext[None, None]) -> Any:
     """One study."""
-    return (await coordinator_of(ask).library.get("studies", ask.path["id"])).data
+    return (await coordinator_of(context).library.get("studies", context.path["id"])).data
 
 
 @calls.get("/studies/{id}/releases", "read", query=Listing, gives=Results[DataRelease], **_MORE)
 @answers
-async def list_releases_of_study(ask: RequestContext[None, None]) -> Any:
+async def list_releases_of_study(context: RequestContext[None, None]) -> Any:
     """The releases of a study, newest first."""
-    here, id = coordinator_of(ask), ask.path["id"]
+    here, id = coordinator_of(context), context.path["id"]
     await here.library.get("studies", id)
     await here.releases.catch_up()
-    shown = page(ask, [each for each in await here.releases.all() if id in each["studies"]])
+    shown = page(context, [each for each in await here.releases.all() if id in each["studies"]])
     ids = [each["kf_id"] for each in shown["results"]]
-    shown["results"] = await views(ask, await here.releases.some(ids))
+    shown["results"] = await views(context, await here.releases.some(ids))
     return shown
 
 
-def _note(ask: RequestContext[None, None], note: dict[str, Any]) -> dict[str, Any]:
+def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str, Any]:
     links = {"study": f"/studies/{note['study']}", "release": f"/releases/{note['release']}"}
-    return {**note, **{name: address(ask, path) for name, path in links.items()}}
+    return {**note, **{name: address(context, path) for name, path in links.items()}}
 
 
 @calls.get("/release-notes", "read", query=NoteListing, gives=Results[ReleaseNote], **_MORE)
 @answers
-async def list_notes(ask: RequestContext[None, None]) -> Any:
+async def list_notes(context: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
-    found = await coordinator_of(ask).library.all("notes")
-    shown = page(ask, matching(ask, found, "author", "study", "release"))
-    shown["results"] = [_note(ask, each) for each in shown["results"]]
+    found = await coordinator_of(context).library.all("notes")
+    shown = page(context, matching(context, found, "author", "study", "release"))
+    shown["results"] = [_note(context, each) for each in shown["results"]]
     return shown
 
 
 @calls.post("/release-notes", "operate", status=201, **_NOTE)
 @answers
-async def add_note(ask: RequestContext[None, None]) -> Any:
+async def add_note(context: RequestContext[None, None]) -> Any:
     """Write a note on a study in a release."""
-    return _note(ask, await coordinator_of(ask).library.add_note(await body_of(ask)))
+    return _note(context, await coordinator_of(context).library.add_note(await body_of(context)))
 
 
 @calls.get("/release-notes/{id}", "read", gives=ReleaseNote, **_MORE)
 @answers
-async def show_note(ask: RequestContext[None, None]) -> Any:
+async def show_note(context: RequestContext[None, None]) -> Any:
     """One note."""
-    return _note(ask, (await coordinator_of(ask).library.get("notes", ask.path["id"])).data)
+    return _note(context, (await coordinator_of(context).library.get("notes", context.path["id"])).data)
 
 
 @calls.patch("/release-notes/{id}", "operate", **_NOTE)
 @answers
-async def patch_note(ask: RequestContext[None, None]) -> Any:
+async def patch_note(context: RequestContext[None, None]) -> Any:
     """Change some fields of a note."""
-    return _note(ask, await coordinator_of(ask).library.change_note(ask.path["id"], await body_of(ask), True))
+    return _note(
+        context,
+        await coordinator_of(context).library.change_note(context.path["id"], await body_of(context), True),
+    )
 
 
 @calls.put("/release-notes/{id}", "operate", **_NOTE)
 @answers
-async def put_note(ask: RequestContext[None, None]) -> Any:
+async def put_note(context: RequestContext[None, None]) -> Any:
     """Change a note."""
     return _note(
-        ask, await coordinator_of(ask).library.change_note(ask.path["id"], await body_of(ask), False)
+        context,
+        await coordinator_of(context).library.change_note(context.path["id"], await body_of(context), False),
     )
 
 
 @calls.delete("/release-notes/{id}", "operate", status=204, **_MORE)
 @answers
-async def remove_note(ask: RequestContext[None, None]) -> Any:
+async def remove_note(context: RequestContext[None, None]) -> Any:
     """Remove a note."""
-    await coordinator_of(ask).library.remove("notes", ask.path["id"])
+    await coordinator_of(context).library.remove("notes", context.path["id"])
     return Reply(None, 204)

@@ -26,58 +26,58 @@ _BODY: dict[str, Any] = {
 
 @calls.get("/tasks", "read", query=TaskListing, gives=Results[ReleaseTask], **_MORE)
 @answers
-async def list_release_tasks(ask: RequestContext[None, None]) -> Any:
+async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     """The tasks of all releases, newest first."""
-    here = coordinator_of(ask)
+    here = coordinator_of(context)
     await here.releases.catch_up()
     found = [kept.data for kept in await here.shelf.all("tasks/")]
     found.sort(key=lambda task: str(task["created_at"]), reverse=True)
-    shown = page(ask, matching(ask, found, "release", "task_service", "state"))
-    shown["results"] = [task_view(ask, task) for task in shown["results"]]
+    shown = page(context, matching(context, found, "release", "task_service", "state"))
+    shown["results"] = [task_view(context, task) for task in shown["results"]]
     return shown
 
 
 @calls.get("/tasks/{id}", "read", gives=ReleaseTask, **_MORE)
 @answers
-async def show_release_task(ask: RequestContext[None, None]) -> Any:
+async def show_release_task(context: RequestContext[None, None]) -> Any:
     """One task."""
-    here = coordinator_of(ask)
-    whole = await here.releases.fresh(await here.reports.release_of(ask.path["id"]))
-    return task_view(ask, whole.task(ask.path["id"]).data)
+    here = coordinator_of(context)
+    whole = await here.releases.fresh(await here.reports.release_of(context.path["id"]))
+    return task_view(context, whole.task(context.path["id"]).data)
 
 
-async def _report(ask: RequestContext[None, None]) -> Any:
+async def _report(context: RequestContext[None, None]) -> Any:
     most = None
-    if coordinator_of(ask).options.open_reports:  # from anybody, so not from anybody without limit
-        limit_rate(ask, "reports")
+    if coordinator_of(context).options.open_reports:  # from anybody, so not from anybody without limit
+        limit_rate(context, "reports")
         most = SMALL
-    body = await body_of(ask, most)
+    body = await body_of(context, most)
     if not isinstance(body, dict):
         raise FieldErrors({"non_field_errors": ["Invalid data. Expected a dictionary."]})
-    here = coordinator_of(ask)
-    task = await here.reports.take(ask.path["id"], body)
+    here = coordinator_of(context)
+    task = await here.reports.take(context.path["id"], body)
     here.wake.set()
-    return task_view(ask, task)
+    return task_view(context, task)
 
 
 @calls.patch("/tasks/{id}", "operate", **_BODY)
 @answers
-async def report_task(ask: RequestContext[None, None]) -> Any:
+async def report_task(context: RequestContext[None, None]) -> Any:
     """A service reports the state and progress of its task; a late report changes nothing."""
-    return await _report(ask)
+    return await _report(context)
 
 
 @calls.put("/tasks/{id}", "operate", **_BODY)
 @answers
-async def put_report(ask: RequestContext[None, None]) -> Any:
+async def put_report(context: RequestContext[None, None]) -> Any:
     """The same, for services that put."""
-    return await _report(ask)
+    return await _report(context)
 
 
 @calls.post("/tasks/status_checks", "operate", gives=Said, **_MORE)
 @answers
-async def check_release_tasks(ask: RequestContext[None, None]) -> Any:
+async def check_release_tasks(context: RequestContext[None, None]) -> Any:
     """Ask the services of all tasks under way for their state, and look at what became of it; now, not later."""
-    found = await coordinator_of(ask).check_now()
+    found = await coordinator_of(context).check_now()
     count = sum(task.data["state"] in ("running", "publishing") for whole in found for task in whole.tasks)
     return {"status": "ok", "message": f"{count} tasks to check"}

@@ -82,7 +82,7 @@ class Taking:
 @asynccontextmanager
 async def fed(engine: Engine, feeders: Mapping[str, Any], **more: Any) -> AsyncIterator[Triggers]:
     """An engine whose sources are fed while the block runs."""
-    feeding = Triggers((await engine.running()).node, feeders=feeders, **more)
+    feeding = Triggers((await engine.running()).node, readers=feeders, **more)
     loop = asyncio.create_task(feeding.run())
     try:
         yield feeding

@@ -56,7 +56,7 @@ def test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice(serv
             Engine(url, tasks={}, feed=False) as two,
         ):
             await one.publish(WORKFLOW, start=True)
-            crashed = Triggers((await one.running()).node, feeders=belt.feeders(), lease=SHORT)
+            crashed = Triggers((await one.running()).node, readers=belt.feeders(), lease=SHORT)
             await crashed.run_once()
             belt.add("a", "b")
             await until_there(one, 2)
@@ -136,7 +136,7 @@ def test_nodes_that_died_long_ago_leave_nothing_behind(server: PostgresServer) -
 async def _node(store: Any, belt: Belt) -> Triggers:
     """A node on a store that is shared, with feeders of a belt; it is never closed."""
     engine = Engine(store=store, tasks=note_tasks([]), feed=False)
-    feeding = Triggers((await engine.running()).node, feeders=belt.feeders())
+    feeding = Triggers((await engine.running()).node, readers=belt.feeders())
     asyncio.get_running_loop().create_task(feeding.run())
     return feeding
 

@@ -28,18 +28,18 @@ SMALL = 4096
 
 
 @calls.get("/api/access", "admin", query=Paged, gives=Page[TokenView])
-async def list_access(ask: RequestContext[None, Paged]) -> Page[TokenView]:
+async def list_access(context: RequestContext[None, Paged]) -> Page[TokenView]:
     """Tokens, newest first; never what they are made of."""
-    limit = ask.query.limit
-    found = await ask.service.access.list(ask.query.place(str), limit + 1)
+    limit = context.query.limit
+    found = await context.service.access.list(context.query.place(str), limit + 1)
     return page(found, limit, lambda token: token.id)
 
 
 @calls.post("/api/access", "admin", takes=MakeToken, gives=Made, status=201)
-async def create_access(ask: RequestContext[MakeToken, None]) -> Made:
+async def create_access(context: RequestContext[MakeToken, None]) -> Made:
     """Make a token; it is shown in this answer and never again."""
-    body = ask.body
-    wish = TokenRequest(
+    body = context.body
+    request = TokenRequest(
         name=body.name,
         role=body.role,
         expires_in=body.expires_in,
@@ -47,66 +47,66 @@ async def create_access(ask: RequestContext[MakeToken, None]) -> Made:
         task_lists=None if body.task_lists is None else tuple(body.task_lists),
         concurrency=body.concurrency,
     )
-    made = await ask.service.access.create(ask.caller, wish)
+    made = await context.service.access.create(context.caller, request)
     return Made(token=made.token, **asdict(made.view))
 
 
 @calls.delete("/api/access/{id}", "admin", status=204)
-async def revoke_access(ask: RequestContext[None, None]) -> None:
+async def revoke_access(context: RequestContext[None, None]) -> None:
     """Revoke a token: from its next call on it does not count."""
-    await ask.service.access.revoke(ask.caller, ask.path["id"])
+    await context.service.access.revoke(context.caller, context.path["id"])
 
 
 # -- sessions ----------------------------------------------------------------------------------------------
 
 
 @calls.get("/api/session", "public", gives=Who)
-async def who_am_i(ask: RequestContext[None, None]) -> Who:
+async def who_am_i(context: RequestContext[None, None]) -> Who:
     """Who asks, and what that role may do; who is not known is told how to sign in."""
     try:
-        return _who(ask, await identify(ask.service, ask.request))
+        return _who(context, await identify(context.service, context.request))
     except Unauthenticated as error:
-        error.ways = _ways(ask)
+        error.ways = _ways(context)
         raise
 
 
 @calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, most=SMALL)
-async def sign_in(ask: RequestContext[SignIn, None]) -> Reply:
+async def sign_in(context: RequestContext[SignIn, None]) -> Reply:
     """Begin a session of a browser with a token."""
-    request, access = ask.request, ask.service.access
-    ask.service.limiters.logins.check(address_of(request) or "", monotonic())
-    caller = await access.authenticate(ask.body.token, address_of(request))
+    request, access = context.request, context.service.access
+    context.service.limiters.logins.check(address_of(request) or "", monotonic())
+    caller = await access.authenticate(context.body.token, address_of(request))
     secure = is_secure(request)
     cookie = await access.sign_in(caller, read_cookie(request.headers.get("cookie"), secure))
-    return Reply(_who(ask, caller), headers={"set-cookie": set_cookie(cookie, secure)})
+    return Reply(_who(context, caller), headers={"set-cookie": set_cookie(cookie, secure)})
 
 
 @calls.delete("/api/session", "public", status=204)
-async def sign_out(ask: RequestContext[None, None]) -> Reply:
+async def sign_out(context: RequestContext[None, None]) -> Reply:
     """End the session; there is no harm in ending it twice."""
-    secure = is_secure(ask.request)
-    cookie = read_cookie(ask.request.headers.get("cookie"), secure)
+    secure = is_secure(context.request)
+    cookie = read_cookie(context.request.headers.get("cookie"), secure)
     if cookie is not None:
         with suppress(Unauthenticated):  # it has ended: the browser still has to forget it
-            caller = await by_session(ask.service, ask.request, cookie)
-            await ask.service.access.sign_out(caller, cookie)
+            caller = await by_session(context.service, context.request, cookie)
+            await context.service.access.sign_out(caller, cookie)
     return Reply(headers={"set-cookie": clear_cookie(secure)})
 
 
 @calls.get("/api/session/oidc", "public", query=BackTo, status=302)
-async def begin_oidc(ask: RequestContext[None, BackTo]) -> Response:
+async def begin_oidc(context: RequestContext[None, BackTo]) -> Response:
     """Go to the identity provider to sign in."""
-    if ask.service.oidc is None:
+    if context.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
-    ask.service.limiters.logins.check(address_of(ask.request) or "", monotonic())
-    sending = await ask.service.oidc.begin(ask.query.back_to)
+    context.service.limiters.logins.check(address_of(context.request) or "", monotonic())
+    sending = await context.service.oidc.begin(context.query.back_to)
     answer = RedirectResponse(sending.url, 302)
     answer.set_cookie(
         LOGIN,
         sending.cookie,
         600,
         path="/api/session",
-        secure=is_secure(ask.request),
+        secure=is_secure(context.request),
         httponly=True,
         samesite="lax",
     )
@@ -114,28 +114,28 @@ async def begin_oidc(ask: RequestContext[None, BackTo]) -> Response:
 
 
 @calls.get("/api/session/callback", "public", others=True, status=302)
-async def finish_oidc(ask: RequestContext[None, None]) -> Response:
+async def finish_oidc(context: RequestContext[None, None]) -> Response:
     """Come back from the identity provider."""
-    request, secure = ask.request, is_secure(ask.request)
-    if ask.service.oidc is None:
+    request, secure = context.request, is_secure(context.request)
+    if context.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
-    arrival = await ask.service.oidc.finish(
+    arrival = await context.service.oidc.finish(
         dict(request.query_params), request.cookies.get(LOGIN), address_of(request)
     )
     before = read_cookie(request.headers.get("cookie"), secure)
-    cookie = await ask.service.access.sign_in(arrival.caller, before)
+    cookie = await context.service.access.sign_in(arrival.caller, before)
     answer = RedirectResponse(arrival.back_to, 302)
     answer.delete_cookie(LOGIN, path="/api/session")
     answer.headers.append("set-cookie", set_cookie(cookie, secure))
     return answer
 
 
-def _who(ask: RequestContext[Any, Any], caller: Caller) -> Who:
-    ways: list[Any] = list(_ways(ask))
+def _who(context: RequestContext[Any, Any], caller: Caller) -> Who:
+    ways: list[Any] = list(_ways(context))
     workflows = None if caller.workflows is None else list(caller.workflows)
     may = [action for action in ACTIONS if caller.may(action)]
     return Who(caller.name, caller.role, may, workflows, not caller.local, ways)
 
 
-def _ways(ask: RequestContext[Any, Any]) -> tuple[str, ...]:
-    return ("token", "oidc") if ask.service.oidc is not None else ("token",)
+def _ways(context: RequestContext[Any, Any]) -> tuple[str, ...]:
+    return ("token", "oidc") if context.service.oidc is not None else ("token",)

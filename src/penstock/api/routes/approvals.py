@@ -21,10 +21,10 @@ MAX_BODY = 1024 * 1024
 
 
 @calls.get("/api/approvals", "read", query=WhichApprovals, gives=Page[Approval])
-async def list_approvals(ask: RequestContext[None, WhichApprovals]) -> Page[Approval]:
+async def list_approvals(context: RequestContext[None, WhichApprovals]) -> Page[Approval]:
     """What people are, or were, asked to decide, the newest first; a page has fewer where they are large."""
-    query, caller = ask.query, ask.caller
-    found, last = await ask.engine.approvals_page(
+    query, caller = context.query, context.caller
+    found, last = await context.engine.approvals_page(
         status=None if query.status == "all" else query.status,
         workflow=query.workflow,
         limit=query.limit,
@@ -36,44 +36,44 @@ async def list_approvals(ask: RequestContext[None, WhichApprovals]) -> Page[Appr
 
 
 @calls.get("/api/approvals/{id}", "read", gives=Approval)
-async def show_approval(ask: RequestContext[None, None]) -> Approval:
+async def show_approval(context: RequestContext[None, None]) -> Approval:
     """One approval."""
-    return _shown(await _found(ask), ask.caller)
+    return _shown(await _found(context), context.caller)
 
 
 @calls.post("/api/approvals/{id}", "operate", takes=Decide, gives=Approval)
-async def decide_approval(ask: RequestContext[Decide, None]) -> Approval:
+async def decide_approval(context: RequestContext[Decide, None]) -> Approval:
     """Approve or reject, once: a second decision is answered with the first."""
-    found = await _found(ask)
-    ask.may("operate", found["workflow"])
-    if not _may_decide(found, ask.caller):
+    found = await _found(context)
+    context.may("operate", found["workflow"])
+    if not _may_decide(found, context.caller):
         roles = ROLES[ROLES.index(found["role"]) : ROLES.index("admin") + 1]
-        raise Forbidden(ask.caller.described, f"decide '{found['step']}'", roles)
-    body = ask.body
-    decided = await ask.engine.decide(
-        found["id"], body.decision, fields=body.fields, comment=body.comment, by=ask.caller.name
+        raise Forbidden(context.caller.described, f"decide '{found['step']}'", roles)
+    body = context.body
+    decided = await context.engine.decide(
+        found["id"], body.decision, fields=body.fields, comment=body.comment, by=context.caller.name
     )
-    return _shown(decided, ask.caller)
+    return _shown(decided, context.caller)
 
 
 @calls.post("/hooks/callback/{id}", "public", reads="raw", gives=CalledBack)
-async def call_back(ask: RequestContext[None, None]) -> CalledBack:
+async def call_back(context: RequestContext[None, None]) -> CalledBack:
     """A function says how it ended, at the address that it was given: `{port, output, tags, data, error}`."""
-    id, limiter = ask.path["id"], ask.service.limiters.hooks
+    id, limiter = context.path["id"], context.service.limiters.hooks
     # Before the body is read: anybody may call, and a large one takes its time.
-    if not await ask.engine.knows_callback(id):
+    if not await context.engine.knows_callback(id):
         limiter.check("callback", monotonic())
         raise UnknownCallback
     limiter.check(f"callback/{id}", monotonic())
-    raw = await raw_body(ask.request, MAX_BODY)
+    raw = await raw_body(context.request, MAX_BODY)
     body: Any = value_of(raw) if raw.strip() else None
-    return CalledBack(await ask.engine.call_back(id, body))  # type: ignore[arg-type]
+    return CalledBack(await context.engine.call_back(id, body))  # type: ignore[arg-type]
 
 
-async def _found(ask: RequestContext[Any, None]) -> dict[str, Any]:
-    found = await ask.engine.approval(ask.path["id"], ask.caller.name)
-    if not ask.caller.sees(found["workflow"]):
-        raise UnknownApproval(ask.path["id"])
+async def _found(context: RequestContext[Any, None]) -> dict[str, Any]:
+    found = await context.engine.approval(context.path["id"], context.caller.name)
+    if not context.caller.sees(found["workflow"]):
+        raise UnknownApproval(context.path["id"])
     return found
 
 

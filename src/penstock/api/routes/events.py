@@ -26,47 +26,47 @@ def _taken(answer: str) -> Reply:
     status=202,
     statuses=(200,),
 )
-async def emit_event(ask: RequestContext[Event, None]) -> Any:
+async def emit_event(context: RequestContext[Event, None]) -> Any:
     """Fire an event into a run; 200 where its id came before."""
-    run, body = await ask.may_run("operate"), ask.body
-    return _taken(await ask.engine.emit(body.event, body.data, run=run, set=body.set, id=body.id))
+    run, body = await context.may_run("operate"), context.body
+    return _taken(await context.engine.emit(body.event, body.data, run=run, set=body.set, id=body.id))
 
 
 @calls.post(
     "/api/events", "operate", takes=KeyedEvent, recorded=False, gives=EventTaken, status=202, statuses=(200,)
 )
-async def emit_by_key(ask: RequestContext[KeyedEvent, None]) -> Any:
+async def emit_by_key(context: RequestContext[KeyedEvent, None]) -> Any:
     """Fire an event into the run that has the key; one that comes too early is kept for it."""
-    body = ask.body
-    answer = await ask.engine.emit(
+    body = context.body
+    answer = await context.engine.emit(
         body.event,
         body.data,
         key=body.key,
         set=body.set,
         id=body.id,
-        source=ask.caller.name,
-        sees=None if ask.caller.everywhere else ask.caller.sees,
+        source=context.caller.name,
+        sees=None if context.caller.everywhere else context.caller.sees,
     )
     return _taken(answer)
 
 
 @calls.get("/api/events/undelivered", "read", query=Paged, gives=Page[Undelivered])
-async def list_undelivered(ask: RequestContext[None, Paged]) -> Any:
+async def list_undelivered(context: RequestContext[None, Paged]) -> Any:
     """Events of the last seven days that no run has taken, the oldest first; a page has fewer where they are large."""
-    if not ask.caller.everywhere:
+    if not context.caller.everywhere:
         return Page([])
-    after = ask.query.place(int) or 0
-    items, more = await ask.engine.undelivered_page(after=after, limit=ask.query.limit)
+    after = context.query.place(int) or 0
+    items, more = await context.engine.undelivered_page(after=after, limit=context.query.limit)
     return Page(items, write_cursor(items[-1]["id"]) if more else None)
 
 
 @calls.post("/api/events/undelivered/{number}/redeliver", "operate", gives=Redelivered)
-async def redeliver_event(ask: RequestContext[None, None]) -> Any:
+async def redeliver_event(context: RequestContext[None, None]) -> Any:
     """Give an event to the run that has its key now, or start the run that it could not start; 409 where none has."""
-    id = ask.number("number")
-    known = await ask.engine.undelivered(after=id - 1, limit=1) if ask.caller.everywhere else []
+    id = context.number("number")
+    known = await context.engine.undelivered(after=id - 1, limit=1) if context.caller.everywhere else []
     if not known or known[0]["id"] != id:
         raise NotFound(f"there is no undelivered event {id}: it was delivered, or is older than seven days")
-    if not await ask.engine.redeliver(id):
+    if not await context.engine.redeliver(id):
         raise Conflict(f"no run has a key of event {id} now: it stays until one has, or for seven days")
     return Redelivered(id, True)

@@ -21,15 +21,15 @@ class Health(Struct):
 
 
 @calls.get("/health", "public", gives=Health)
-async def health(ask: RequestContext[None, None]) -> Health:
+async def health(context: RequestContext[None, None]) -> Health:
     """Whether the process is alive."""
     return Health("ok")
 
 
 @calls.get("/ready", "public", gives=Health, statuses=(503,))
-async def ready(ask: RequestContext[None, None]) -> Any:
+async def ready(context: RequestContext[None, None]) -> Any:
     """Whether the process can do its work: database and secrets are accessible, and its workflows are started."""
-    service = ask.service
+    service = context.service
     if trouble := await service.pulse.trouble(service.access.vault):
         return Reply(Health(trouble, _REASONS[trouble]), 503)
     if service.begun is None or service.begun.is_set():
@@ -44,13 +44,13 @@ _REASONS: dict[Trouble, str] = {
 
 
 @calls.get("/metrics", "read", everywhere=True, media="text/plain; version=0.0.4")
-async def metrics(ask: RequestContext[None, None]) -> Response:
+async def metrics(context: RequestContext[None, None]) -> Response:
     """What Prometheus reads."""
-    body, media = await ask.service.metrics.exposition(ask.request.headers.get("accept", ""))
+    body, media = await context.service.metrics.exposition(context.request.headers.get("accept", ""))
     return Response(body, media_type=media)
 
 
 @calls.get("/openapi.json", "public", gives=dict[str, Any])
-async def openapi(ask: RequestContext[None, None]) -> Any:
+async def openapi(context: RequestContext[None, None]) -> Any:
     """This description."""
-    return ask.service.describe()
+    return context.service.describe()

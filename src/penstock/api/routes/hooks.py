@@ -25,47 +25,49 @@ KINDS = (
 
 
 @calls.get("/api/hooks", "read", query=Counted, gives=Page[HookLine])
-async def list_hooks(ask: RequestContext[None, Counted]) -> Any:
+async def list_hooks(context: RequestContext[None, Counted]) -> Any:
     """The addresses that take calls: those that start runs, and those that fire events into them."""
-    found = await ask.service.hooks.all()
-    return ask.query.cut([each for each in found if ask.caller.sees(each.workflow)])
+    found = await context.service.hooks.all()
+    return context.query.cut([each for each in found if context.caller.sees(each.workflow)])
 
 
 @calls.post("/hooks/{workflow}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202))
-async def start_by_hook(ask: RequestContext[None, None]) -> Any:
+async def start_by_hook(context: RequestContext[None, None]) -> Any:
     """Start a run by a signed call; it is durable when this answers, and a repeat changes nothing."""
-    return await _receive(ask, None)
+    return await _receive(context, None)
 
 
 @calls.post(
     "/hooks/{workflow}/{event}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202)
 )
-async def emit_by_hook(ask: RequestContext[None, None]) -> Any:
+async def emit_by_hook(context: RequestContext[None, None]) -> Any:
     """Fire an event by a signed call into the run that has the key that it carries."""
-    return await _receive(ask, ask.path["event"])
+    return await _receive(context, context.path["event"])
 
 
 @calls.options("/hooks/{workflow}", "public", status=200)
-async def consent_to_start(ask: RequestContext[None, None]) -> Response:
+async def consent_to_start(context: RequestContext[None, None]) -> Response:
     """The handshake of CloudEvents: which origins may send here."""
-    return await _consent(ask, None)
+    return await _consent(context, None)
 
 
 @calls.options("/hooks/{workflow}/{event}", "public", status=200)
-async def consent_to_emit(ask: RequestContext[None, None]) -> Response:
+async def consent_to_emit(context: RequestContext[None, None]) -> Response:
     """The handshake of CloudEvents: which origins may send here."""
-    return await _consent(ask, ask.path["event"])
+    return await _consent(context, context.path["event"])
 
 
-async def _receive(ask: RequestContext[None, None], event: str | None) -> Reply:
-    request, workflow = ask.request, ask.path["workflow"]
-    ask.service.limiters.hooks.check(f"{workflow}/{event or ''}", monotonic())
+async def _receive(context: RequestContext[None, None], event: str | None) -> Reply:
+    request, workflow = context.request, context.path["workflow"]
+    context.service.limiters.hooks.check(f"{workflow}/{event or ''}", monotonic())
     body = await raw_body(request, payload_limit())
     call = Call(dict(request.headers), body, dict(request.query_params))
-    received = await ask.service.hooks.receive(workflow, event, call)
+    received = await context.service.hooks.receive(workflow, event, call)
     return Reply(received, received.status)
 
 
-async def _consent(ask: RequestContext[None, None], event: str | None) -> Response:
-    answer = await ask.service.hooks.consent(ask.path["workflow"], event, dict(ask.request.headers))
+async def _consent(context: RequestContext[None, None], event: str | None) -> Response:
+    answer = await context.service.hooks.consent(
+        context.path["workflow"], event, dict(context.request.headers)
+    )
     return Response(None, answer.status, answer.headers)

@@ -15,10 +15,10 @@ MAX_BODY = 1024 * 1024
 
 
 @calls.post("/hooks/s3/{store}", "public", reads="raw", accepts=KINDS, gives=Told, statuses=(201,))
-async def notify_of_objects(ask: RequestContext[None, None]) -> Reply:
+async def notify_of_objects(context: RequestContext[None, None]) -> Reply:
     """Tell which objects of a store came or went: Amazon, MinIO, Ceph, EventBridge, SNS and CloudEvents."""
-    request, store = ask.request, ask.path["store"]
-    ask.service.limiters.hooks.check(f"s3/{store}", monotonic())
+    request, store = context.request, context.path["store"]
+    context.service.limiters.hooks.check(f"s3/{store}", monotonic())
     call = Call(dict(request.headers), await raw_body(request, MAX_BODY), dict(request.query_params))
-    told = await ask.service.objects.receive(store, call)
+    told = await context.service.objects.receive(store, call)
     return Reply(told, 201 if told.started else 200)

@@ -13,9 +13,9 @@ calls = Calls("operations")
 
 
 @calls.get("/api/settings", "admin", gives=Settings)
-async def show_settings(ask: RequestContext[None, None]) -> Settings:
+async def show_settings(context: RequestContext[None, None]) -> Settings:
     """What is in force here and who says so, without what is secret."""
-    service, workflows = ask.service, await ask.service.store.workflows()
+    service, workflows = context.service, await context.service.store.workflows()
     facts = await service.store.facts()
     seen = [SettingSeen(**each) for each in service.settings]
     paused = any(each.halted for each in workflows)
@@ -23,18 +23,18 @@ async def show_settings(ask: RequestContext[None, None]) -> Settings:
 
 
 @calls.get("/api/queues", "read", everywhere=True, query=Counted, gives=Page[Queue])
-async def list_queues(ask: RequestContext[None, Counted]) -> Page[Any]:
+async def list_queues(context: RequestContext[None, Counted]) -> Page[Any]:
     """The task lists: what waits, is held, is under way, and since when the oldest waits."""
-    return ask.query.cut(await ask.engine.queues())
+    return context.query.cut(await context.engine.queues())
 
 
 @calls.get("/api/queues/{name}/why", "read", everywhere=True, gives=dict[str, Any])
-async def why_queue(ask: RequestContext[None, None]) -> Any:
+async def why_queue(context: RequestContext[None, None]) -> Any:
     """Why the tasks of a list do not begin: no worker serves it, all are busy, or they are held."""
-    return await ask.engine.why_task_list(ask.path["name"])
+    return await context.engine.why_task_list(context.path["name"])
 
 
 @calls.get("/api/workers", "read", everywhere=True, query=Counted, gives=Page[WorkerSeen])
-async def list_workers(ask: RequestContext[None, Counted]) -> Page[Any]:
+async def list_workers(context: RequestContext[None, Counted]) -> Page[Any]:
     """The workers that are there."""
-    return ask.query.cut(await ask.engine.workers())
+    return context.query.cut(await context.engine.workers())

@@ -34,43 +34,43 @@ MISSING = (
 
 
 @calls.get("/", "public", media="text/html", described=False, others=True)
-async def first_page(ask: RequestContext[None, None]) -> Response:
+async def first_page(context: RequestContext[None, None]) -> Response:
     """The first page."""
-    return _page(ask)
+    return _page(context)
 
 
 @calls.get("/app/{*page}", "public", media="text/html", described=False, others=True)
-async def other_page(ask: RequestContext[None, None]) -> Response:
+async def other_page(context: RequestContext[None, None]) -> Response:
     """Any other page: the document finds out by its address which."""
-    return _page(ask)
+    return _page(context)
 
 
 @calls.get("/app/assets/{name}", "public", described=False)
-async def page_file(ask: RequestContext[None, None]) -> Response:
+async def page_file(context: RequestContext[None, None]) -> Response:
     """A file of the pages; what it is called changes with what is in it."""
-    return _file(ask, asset(ask.path["name"]), FOR_EVER)
+    return _file(context, asset(context.path["name"]), FOR_EVER)
 
 
 @calls.get("/favicon.ico", "public", described=False)
-async def page_icon(ask: RequestContext[None, None]) -> Response:
+async def page_icon(context: RequestContext[None, None]) -> Response:
     """The picture beside the title."""
-    return _file(ask, icon(), "public, max-age=86400")
+    return _file(context, icon(), "public, max-age=86400")
 
 
-def _page(ask: RequestContext[None, None]) -> Response:
+def _page(context: RequestContext[None, None]) -> Response:
     text, nonce = document(), token_urlsafe(16)
     headers = {"content-security-policy": POLICY.format(nonce=nonce), **SAFETY}
-    if is_secure(ask.request) or is_loopback_host(ask.request.headers.get("host")):
+    if is_secure(context.request) or is_loopback_host(context.request.headers.get("host")):
         headers |= APART
     if text is None:
         return Response(MISSING, 200, headers, HTML)
     return Response(text.replace(NONCE, nonce), 200, headers, HTML)
 
 
-def _file(ask: RequestContext[None, None], found: BuiltFile | None, cache: str) -> Response:
+def _file(context: RequestContext[None, None], found: BuiltFile | None, cache: str) -> Response:
     if found is None:
-        raise NoSuchPath(ask.request.url.path)
+        raise NoSuchPath(context.request.url.path)
     headers = {"cache-control": cache, "vary": "accept-encoding", **SAFETY}
-    if "gzip" in ask.request.headers.get("accept-encoding", ""):
+    if "gzip" in context.request.headers.get("accept-encoding", ""):
         return Response(found.packed, 200, {**headers, "content-encoding": "gzip"}, found.kind)
     return Response(found.content, 200, headers, found.kind)

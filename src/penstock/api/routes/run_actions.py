@@ -16,10 +16,12 @@ calls = Calls("runs")
 def serve(calls: Calls, verb: Verb) -> None:
     """Put one of the verbs among the calls."""
 
-    async def act(ask: RequestContext[Any, None]) -> Any:
-        run = await ask.may_run(verb.right)
-        path = {name: value for name, value in ask.path.items() if name != "id"}
-        return await verb.act(ask.engine, run, **path, **({} if ask.body is None else asdict(ask.body)))
+    async def act(context: RequestContext[Any, None]) -> Any:
+        run = await context.may_run(verb.right)
+        path = {name: value for name, value in context.path.items() if name != "id"}
+        return await verb.act(
+            context.engine, run, **path, **({} if context.body is None else asdict(context.body))
+        )
 
     act.__name__, act.__doc__ = verb.operation, verb.summary
     takes = {} if verb.takes is None else {"takes": verb.takes, "empty": True}
@@ -31,8 +33,8 @@ for name in ("cancel", "pause", "resume", "retry", "rerun"):
 
 
 @calls.post("/api/runs/{id}/steps/{step}", "operate", takes=SetStep, gives=Run)
-async def set_step(ask: RequestContext[SetStep, None]) -> Any:
+async def set_step(context: RequestContext[SetStep, None]) -> Any:
     """Let a step of this run end at once without its task, or work again."""
-    run, disabled = await ask.may_run("operate"), ask.body.disabled
+    run, disabled = await context.may_run("operate"), context.body.disabled
     port = disabled if isinstance(disabled, str) else "done" if disabled else None
-    return await ask.engine.disable(run, ask.path["step"], port)
+    return await context.engine.disable(run, context.path["step"], port)

@@ -22,38 +22,38 @@ calls = Calls("runs")
     statuses=(200,),
     empty=True,
 )
-async def start_run(ask: RequestContext[StartRun, None]) -> Any:
+async def start_run(context: RequestContext[StartRun, None]) -> Any:
     """Start a run; 200 with the first run where its key was seen before."""
-    ask.may("operate", ask.path["name"])
-    body = ask.body
-    id, known = await ask.engine.start_once(
-        ask.path["name"],
+    context.may("operate", context.path["name"])
+    body = context.body
+    id, known = await context.engine.start_once(
+        context.path["name"],
         subject=body.subject,
         input=body.input,
         labels=body.labels,
         idempotency_key=body.idempotency_key,
         version=body.version,
     )
-    return Reply({**await ask.engine.show(id, own=not known), "duplicate": known}, 200 if known else 201)
+    return Reply({**await context.engine.show(id, own=not known), "duplicate": known}, 200 if known else 201)
 
 
 @calls.get("/api/runs/{id}", "read", gives=Run)
-async def show_run(ask: RequestContext[None, None]) -> Any:
+async def show_run(context: RequestContext[None, None]) -> Any:
     """The run as it is now."""
-    return await ask.engine.show(await ask.may_run("read"))
+    return await context.engine.show(await context.may_run("read"))
 
 
 @calls.get("/api/runs/{id}/history", "read", query=HistoryQuery, gives=Page[Entry])
-async def show_history(ask: RequestContext[None, HistoryQuery]) -> Any:
+async def show_history(context: RequestContext[None, HistoryQuery]) -> Any:
     """All that happened to a run, in order, without a gap; a page has fewer entries where they are large."""
-    run = await ask.may_run("read")
-    items, more = await ask.engine.history_page(run, after=ask.query.begin, limit=ask.query.limit)
+    run = await context.may_run("read")
+    items, more = await context.engine.history_page(run, after=context.query.begin, limit=context.query.limit)
     return Page(items, write_cursor(items[-1]["seq"]) if more else None)
 
 
 @calls.get("/api/runs/{id}/logs", "read", query=HistoryQuery, gives=Page[LogLine])
-async def show_logs(ask: RequestContext[None, HistoryQuery]) -> Any:
+async def show_logs(context: RequestContext[None, HistoryQuery]) -> Any:
     """What the tasks of a run wrote, in order."""
-    run, limit = await ask.may_run("read"), ask.query.limit
-    items = await ask.engine.logs(run, after=ask.query.begin, limit=limit + 1)
+    run, limit = await context.may_run("read"), context.query.limit
+    items = await context.engine.logs(run, after=context.query.begin, limit=limit + 1)
     return page(items, limit, lambda each: each["id"])

@@ -13,44 +13,44 @@ calls = Calls("access")
 
 
 @calls.get("/api/secrets", "admin", query=Paged, gives=Page[SecretView])
-async def list_secrets(ask: RequestContext[None, Paged]) -> Page[SecretView]:
+async def list_secrets(context: RequestContext[None, Paged]) -> Page[SecretView]:
     """The names of the secrets: a value is written, never read back."""
-    limit = ask.query.limit
-    found = await ask.service.access.list_secrets(ask.query.place(str) or "", limit + 1)
+    limit = context.query.limit
+    found = await context.service.access.list_secrets(context.query.place(str) or "", limit + 1)
     return page(found, limit, lambda secret: secret.name)
 
 
 @calls.put("/api/secrets/{name}", "admin", takes=PutSecret, gives=SecretView)
-async def put_secret(ask: RequestContext[PutSecret, None]) -> SecretView:
+async def put_secret(context: RequestContext[PutSecret, None]) -> SecretView:
     """Write a secret, or its next version."""
-    return await ask.service.access.set_secret(ask.caller, ask.path["name"], ask.body.value)
+    return await context.service.access.set_secret(context.caller, context.path["name"], context.body.value)
 
 
 @calls.delete("/api/secrets/{name}", "admin", status=204)
-async def delete_secret(ask: RequestContext[None, None]) -> None:
+async def delete_secret(context: RequestContext[None, None]) -> None:
     """Drop a secret."""
-    await ask.service.access.delete_secret(ask.caller, ask.path["name"])
+    await context.service.access.delete_secret(context.caller, context.path["name"])
 
 
 @calls.post("/api/secret-keys/rotate", "admin", takes=Rotate, gives=Rotated)
-async def rotate_key(ask: RequestContext[Rotate, None]) -> Rotated:
+async def rotate_key(context: RequestContext[Rotate, None]) -> Rotated:
     """Make a new key and seal every secret with it; without `make`, seal with the first of the keys there are."""
-    access = ask.service.access
-    return Rotated(await (access.rotate_key if ask.body.make else access.reseal_secrets)(ask.caller))
+    access = context.service.access
+    return Rotated(await (access.rotate_key if context.body.make else access.reseal_secrets)(context.caller))
 
 
 @calls.get("/api/audit", "admin", query=Paged, gives=Page[AuditEntry])
-async def list_audit(ask: RequestContext[None, Paged]) -> Page[AuditEntry]:
+async def list_audit(context: RequestContext[None, Paged]) -> Page[AuditEntry]:
     """What people did, newest first."""
-    limit = ask.query.limit
-    found = await ask.service.access.audit(ask.query.place(int), limit + 1)
+    limit = context.query.limit
+    found = await context.service.access.audit(context.query.place(int), limit + 1)
     return page([_entry(each) for each in found], limit, lambda entry: entry.number)
 
 
 @calls.post("/api/audit/verify", "admin", recorded=False, gives=Verified)
-async def verify_audit(ask: RequestContext[None, None]) -> Verified:
+async def verify_audit(context: RequestContext[None, None]) -> Verified:
     """Look through the whole record: an entry that was changed or taken out is found."""
-    problem = await ask.service.access.verify_audit()
+    problem = await context.service.access.verify_audit()
     return Verified(problem is None, problem)
 
 

@@ -13,9 +13,9 @@ calls = Calls("operations")
 
 
 @calls.get("/api/stores", "read", everywhere=True, query=Counted, gives=Page[StoreSeen])
-async def list_stores(ask: RequestContext[None, Counted]) -> Page[Any]:
+async def list_stores(context: RequestContext[None, Counted]) -> Page[Any]:
     """The object stores: whether each answers, what it told last, and how far searches of it are."""
-    running = await ask.engine.running()
+    running = await context.engine.running()
     searches = await searches_of(running.store, running.node.flows)
-    seen = await ask.service.stores.look()
-    return ask.query.cut([{**each, "searches": searches.get(each["name"], [])} for each in seen])
+    seen = await context.service.stores.look()
+    return context.query.cut([{**each, "searches": searches.get(each["name"], [])} for each in seen])

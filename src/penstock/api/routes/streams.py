@@ -20,14 +20,14 @@ ALIVE = "still here"
 
 
 @calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST,))
-async def stream_run(ask: RequestContext[None, StreamQuery]) -> Any:
+async def stream_run(context: RequestContext[None, StreamQuery]) -> Any:
     """The history of a run from its beginning, or after Last-Event-ID or `after`, as it grows, to its end."""
-    run = await ask.may_run("read")
-    ask.service.streams.limit_streams(ask.caller)
-    await ask.engine.following.last(run)
-    after = _last(ask.request.headers.get(LAST), ask.query.after)
-    source = _history(ask.engine, run, after)
-    return StreamResponse(source, after, ask.service.streams, ask.caller, _still(ask))
+    run = await context.may_run("read")
+    context.service.streams.limit_streams(context.caller)
+    await context.engine.following.last(run)
+    after = _last(context.request.headers.get(LAST), context.query.after)
+    source = _history(context.engine, run, after)
+    return StreamResponse(source, after, context.service.streams, context.caller, _still(context))
 
 
 def _last(header: str | None, after: int | None) -> int:
@@ -50,19 +50,21 @@ async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes
 
 
 @calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
-async def stream_changes(ask: RequestContext[None, None]) -> Any:
+async def stream_changes(context: RequestContext[None, None]) -> Any:
     """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
-    ask.service.streams.limit_streams(ask.caller)
-    reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
-    source = _changes(reader, ask.caller.sees)
-    return StreamResponse(source, reader.id, ask.service.streams, ask.caller, _still(ask), reader.close)
+    context.service.streams.limit_streams(context.caller)
+    reader = await context.engine.following.changes(context.request.headers.get(LAST))
+    source = _changes(reader, context.caller.sees)
+    return StreamResponse(
+        source, reader.id, context.service.streams, context.caller, _still(context), reader.close
+    )
 
 
-def _still(ask: RequestContext[Any, Any]) -> Callable[[], Awaitable[None]]:
+def _still(context: RequestContext[Any, Any]) -> Callable[[], Awaitable[None]]:
     """Ask again who looks on: a stream must not outlive a token that was revoked."""
 
     async def still() -> None:
-        (await identify(ask.service, ask.request)).require("read")
+        (await identify(context.service, context.request)).require("read")
 
     return still
 

@@ -31,29 +31,29 @@ calls = Calls("runs")
 
 
 @calls.get("/api/runs", "read", query=RunQuery, gives=Page[RunLine])
-async def list_runs(ask: RequestContext[None, RunQuery]) -> Any:
+async def list_runs(context: RequestContext[None, RunQuery]) -> Any:
     """Runs by any filter, the newest first."""
-    said = ask.query.said(ask.caller.workflows)
-    return await ask.engine.list_runs(**said)
+    said = context.query.said(context.caller.workflows)
+    return await context.engine.list_runs(**said)
 
 
 @calls.get("/api/runs/{id}/why", "read", query=WhyQuery, gives=Why)
-async def why_run(ask: RequestContext[None, WhyQuery]) -> Any:
+async def why_run(context: RequestContext[None, WhyQuery]) -> Any:
     """Why a run, or one step of it, does not go on."""
-    return await ask.engine.why(await ask.may_run("read"), ask.query.step)
+    return await context.engine.why(await context.may_run("read"), context.query.step)
 
 
 @calls.get("/api/runs/{id}/marking", "read", query=MarkingQuery, gives=Marking)
-async def show_marking(ask: RequestContext[None, MarkingQuery]) -> Any:
+async def show_marking(context: RequestContext[None, MarkingQuery]) -> Any:
     """Which events wait in which slots, now or after an entry of the history."""
-    return await ask.engine.marking(await ask.may_run("read"), at=ask.query.at)
+    return await context.engine.marking(await context.may_run("read"), at=context.query.at)
 
 
 @calls.patch("/api/runs/{id}/marking", "repair", takes=Repair, gives=Repaired)
-async def repair_run(ask: RequestContext[Repair, None]) -> Any:
+async def repair_run(context: RequestContext[Repair, None]) -> Any:
     """Put events into slots or take them out; with `dry_run` say only what would begin."""
-    run = await ask.may_run("repair")
-    return await ask.engine.repair(run, **to_builtins(ask.body))
+    run = await context.may_run("repair")
+    return await context.engine.repair(run, **to_builtins(context.body))
 
 
 for name in ("skip", "fail"):
@@ -61,41 +61,43 @@ for name in ("skip", "fail"):
 
 
 @calls.post("/api/runs/bulk", "operate", takes=Bulk, gives=BulkDone)
-async def act_on_runs(ask: RequestContext[Bulk, None]) -> Any:
+async def act_on_runs(context: RequestContext[Bulk, None]) -> Any:
     """Act on every run that fits a filter, up to 10,000; with `dry_run` count them."""
-    body = ask.body
+    body = context.body
     more: dict[str, Any] = {"force": True} if body.force and body.action == "cancel" else {}
-    said = body.filter.said(ask.caller.workflows)
-    answer = await ask.engine.bulk(body.action, said, dry_run=body.dry_run, **more)
+    said = body.filter.said(context.caller.workflows)
+    answer = await context.engine.bulk(body.action, said, dry_run=body.dry_run, **more)
     return asdict(BulkDone(**answer))
 
 
 @calls.get("/api/incidents", "read", query=IncidentQuery, gives=Page[dict[str, Any]])
-async def list_incidents(ask: RequestContext[None, IncidentQuery]) -> Any:
+async def list_incidents(context: RequestContext[None, IncidentQuery]) -> Any:
     """What waits for a person: failing sources, failed and stalled runs, events set aside or that nobody took."""
-    return await ask.engine.incidents(**asdict(ask.query), workflows=ask.caller.workflows)
+    return await context.engine.incidents(**asdict(context.query), workflows=context.caller.workflows)
 
 
 @calls.get("/api/incidents/stuck", "read", gives=dict[str, Any])
-async def list_stuck(ask: RequestContext[None, None]) -> Any:
+async def list_stuck(context: RequestContext[None, None]) -> Any:
     """Runs that nothing can move, and tasks that no worker takes."""
-    return await ask.engine.stuck() if ask.caller.everywhere else {"runs": [], "tasks": []}
+    return await context.engine.stuck() if context.caller.everywhere else {"runs": [], "tasks": []}
 
 
 @calls.get("/api/incidents/slow", "read", query=Counted, gives=Page[dict[str, Any]])
-async def list_slow(ask: RequestContext[None, Counted]) -> Any:
+async def list_slow(context: RequestContext[None, Counted]) -> Any:
     """Steps of live runs that wait or run for longer than their `warn_after`."""
-    return ask.query.cut([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
+    return context.query.cut(
+        [each for each in await context.engine.slow() if context.caller.sees(each["workflow"])]
+    )
 
 
 @calls.get("/api/stats", "read", query=OverviewQuery, gives=dict[str, Any])
-async def show_pulse(ask: RequestContext[None, OverviewQuery]) -> Any:
+async def show_pulse(context: RequestContext[None, OverviewQuery]) -> Any:
     """What ended and failed when, in all and by workflow, and how soon tasks begin."""
-    return await ask.engine.pulse(**asdict(ask.query), sees=ask.caller.sees)
+    return await context.engine.pulse(**asdict(context.query), sees=context.caller.sees)
 
 
 @calls.get("/api/workflows/{name}/stats", "read", query=StatsQuery, gives=dict[str, Any])
-async def show_stats(ask: RequestContext[None, StatsQuery]) -> Any:
+async def show_stats(context: RequestContext[None, StatsQuery]) -> Any:
     """Counts, rates, and how long each step waits and runs."""
-    ask.may("read", ask.path["name"])
-    return await ask.engine.stats(ask.path["name"], **asdict(ask.query))
+    context.may("read", context.path["name"])
+    return await context.engine.stats(context.path["name"], **asdict(context.query))

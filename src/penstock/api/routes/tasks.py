@@ -46,127 +46,129 @@ TAKEN = TaskTaken("taken")
 
 
 @calls.post("/api/tasks/poll", "work", takes=Poll, gives=Polled)
-async def poll_tasks(ask: RequestContext[Poll, None]) -> Any:
+async def poll_tasks(context: RequestContext[Poll, None]) -> Any:
     """Wait for work; answered as soon as there is some, or with none after `wait` seconds."""
-    desk = ask.service.desk
-    return await poll(desk, await desk.behind(ask.engine), ask.caller, ask.body, ask.request)
+    slot = context.service.desk
+    return await poll(slot, await slot.behind(context.engine), context.caller, context.body, context.request)
 
 
 @calls.post("/api/tasks/report", "work", takes=Items, gives=AllTold, reads="raw")
-async def report_tasks(ask: RequestContext[None, None]) -> Any:
+async def report_tasks(context: RequestContext[None, None]) -> Any:
     """Many things that one worker has to say of its tasks, each answered by itself."""
-    desk = ask.service.desk
-    body, size, wrong = await _read_items(ask)
-    behind = await desk.behind(ask.engine)
-    answers = await take(desk, behind, ask.caller, body.items, worker=body.worker, small=size <= desk.limit)
+    slot = context.service.desk
+    body, size, wrong = await _read_items(context)
+    behind = await slot.behind(context.engine)
+    answers = await take(
+        slot, behind, context.caller, body.items, worker=body.worker, small=size <= slot.limit
+    )
     told = [_item_answer(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
     for number, each in wrong:
         told.insert(number, each)
-    redact = ask.service.access.vault.redactor.redact
+    redact = context.service.access.vault.redactor.redact
     told = [each if each.detail is None else replace(each, detail=redact(each.detail)) for each in told]
     return AllTold(told, behind.now())
 
 
 @calls.post("/api/tasks/{id}/heartbeat", "work", takes=Heartbeat, gives=Renewed, reads="raw")
-async def heartbeat_task(ask: RequestContext[None, None]) -> Any:
+async def heartbeat_task(context: RequestContext[None, None]) -> Any:
     """Renew the lease and say how far the task is; 409 with `cancel` where the work is no longer wanted."""
-    body, _ = await _read(ask, Heartbeat)
-    answer = await _say(ask, body.lease, heartbeat=Sign(progress=body.progress))
+    body, _ = await _read(context, Heartbeat)
+    answer = await _say(context, body.lease, heartbeat=Sign(progress=body.progress))
     assert isinstance(answer, Renewal) and answer.expires is not None
-    now = (await ask.service.desk.behind(ask.engine)).now()
+    now = (await context.service.desk.behind(context.engine)).now()
     return Renewed(cancel=False, deadline=answer.deadline, expires=answer.expires, now=now)
 
 
 @calls.post("/api/tasks/{id}/complete", "work", takes=Complete, gives=TaskTaken, reads="raw")
-async def complete_task(ask: RequestContext[None, None]) -> Any:
+async def complete_task(context: RequestContext[None, None]) -> Any:
     """The task ended on a port; the same body again is answered as the first was."""
-    body, _ = await _read(ask, Complete)
+    body, _ = await _read(context, Complete)
     said = Completion(
         port=body.port, output=body.output, tags=body.tags, set=body.set, correlate=body.correlate
     )
-    await _say(ask, body.lease, complete=said)
+    await _say(context, body.lease, complete=said)
     return TAKEN
 
 
 @calls.post("/api/tasks/{id}/fail", "work", takes=Fail, gives=TaskTaken, reads="raw")
-async def fail_task(ask: RequestContext[None, None]) -> Any:
+async def fail_task(context: RequestContext[None, None]) -> Any:
     """The task failed; it is tried again as the step says, or never with `retry: false`."""
-    body, _ = await _read(ask, Fail)
+    body, _ = await _read(context, Fail)
     fault = Fault(error=body.error, retry=body.retry, retry_after=body.retry_after)
-    await _say(ask, body.lease, fail=fault)
+    await _say(context, body.lease, fail=fault)
     return TAKEN
 
 
 @calls.post("/api/tasks/{id}/release", "work", takes=Release, gives=TaskTaken)
-async def release_task(ask: RequestContext[Release, None]) -> Any:
+async def release_task(context: RequestContext[Release, None]) -> Any:
     """Give back a task that was not begun; it costs no attempt."""
-    await _say(ask, ask.body.lease, release=Nothing())
+    await _say(context, context.body.lease, release=Nothing())
     return TAKEN
 
 
 @calls.post("/api/tasks/{id}/log", "work", takes=Log, gives=TaskTaken)
-async def log_task(ask: RequestContext[Log, None]) -> Any:
+async def log_task(context: RequestContext[Log, None]) -> Any:
     """Keep lines that the task wrote."""
-    await _say(ask, ask.body.lease, log=Written(lines=ask.body.lines))
+    await _say(context, context.body.lease, log=Written(lines=context.body.lines))
     return TAKEN
 
 
 @calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=TaskTaken)
-async def hang_up(ask: RequestContext[Leaving, None]) -> Any:
+async def hang_up(context: RequestContext[Leaving, None]) -> Any:
     """End the polls of a worker that takes no more work: each is answered with what it has."""
-    ask.service.desk.hang_up(worker_key(ask.caller, ask.body.worker))
+    context.service.desk.hang_up(worker_key(context.caller, context.body.worker))
     return TAKEN
 
 
 @calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
-async def leave(ask: RequestContext[Leaving, None]) -> Any:
+async def leave(context: RequestContext[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
-    desk, worker = ask.service.desk, worker_key(ask.caller, ask.body.worker)
-    desk.forget(worker)
-    await (await desk.behind(ask.engine)).gate.deregister(worker)
+    slot, worker = context.service.desk, worker_key(context.caller, context.body.worker)
+    slot.forget(worker)
+    await (await slot.behind(context.engine)).gate.deregister(worker)
     return TAKEN
 
 
 @calls.put("/api/tasks/offers", "work", takes=Offers, gives=TaskTaken)
-async def put_offers(ask: RequestContext[Offers, None]) -> Any:
+async def put_offers(context: RequestContext[Offers, None]) -> Any:
     """A worker says that it is there, and which tasks it can do."""
-    desk = ask.service.desk
-    await take_offers(desk, await desk.behind(ask.engine), ask.caller, ask.body)
+    slot = context.service.desk
+    await take_offers(slot, await slot.behind(context.engine), context.caller, context.body)
     return TAKEN
 
 
 @calls.get("/api/tasks", "read", query=Counted, gives=Page[TaskOffer])
-async def list_tasks(ask: RequestContext[None, Counted]) -> Any:
+async def list_tasks(context: RequestContext[None, Counted]) -> Any:
     """The palette: every task that a step may name."""
-    return ask.query.cut(await palette(ask.engine))
+    return context.query.cut(await palette(context.engine))
 
 
-async def _read(ask: RequestContext[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
+async def _read(context: RequestContext[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
     """The body and its size. Raises ResultTooLarge, NotFitting."""
-    value, size = await _read_json(ask, most)
+    value, size = await _read_json(context, most)
     return fit(value, kind), size
 
 
-async def _read_json(ask: RequestContext[Any, Any], most: int | None = None) -> tuple[Any, int]:
+async def _read_json(context: RequestContext[Any, Any], most: int | None = None) -> tuple[Any, int]:
     """What the body says, and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
-    limit = ask.service.desk.limit
+    limit = context.service.desk.limit
     try:
-        raw = await (raw_body(ask.request) if most is None else raw_body(ask.request, most))
+        raw = await (raw_body(context.request) if most is None else raw_body(context.request, most))
     except BodyTooLarge:
-        length = ask.request.headers.get("content-length", "")
+        length = context.request.headers.get("content-length", "")
         # A worker that still sends would be cut off before it reads why: let it finish, within reason.
         endless = not length.isdigit() or int(length) > ENDLESS
         raise ResultTooLarge(limit, unread=endless) from None
-    validate_content_type(ask.request, ("application/json",))
+    validate_content_type(context.request, ("application/json",))
     return value_of(raw), len(raw)
 
 
-async def _read_items(ask: RequestContext[None, None]) -> tuple[Items, int, list[tuple[int, Told]]]:
+async def _read_items(context: RequestContext[None, None]) -> tuple[Items, int, list[tuple[int, Told]]]:
     """The items, the size of the call, and what is wrong with each that is none, by its place.
 
     One that can never be taken must not hold up the others, which a worker would send with it again and again.
     """
-    raw, size = await _read_json(ask, REPORT)
+    raw, size = await _read_json(context, REPORT)
     try:
         return fit(raw, Items), size, []
     except NotFitting:
@@ -185,11 +187,11 @@ async def _read_items(ask: RequestContext[None, None]) -> tuple[Items, int, list
     return Items(worker=fit({**raw, "items": []}, Items).worker, items=good), size, wrong
 
 
-async def _say(ask: RequestContext[Any, Any], lease: str, **said: Any) -> Answer:
+async def _say(context: RequestContext[Any, Any], lease: str, **said: Any) -> Answer:
     """One thing about one task. Raises what is wrong with it."""
-    desk = ask.service.desk
-    item = Item(id=ask.path["id"], lease=lease, **said)
-    [answer] = await take(desk, await desk.behind(ask.engine), ask.caller, [item])
+    slot = context.service.desk
+    item = Item(id=context.path["id"], lease=lease, **said)
+    [answer] = await take(slot, await slot.behind(context.engine), context.caller, [item])
     if isinstance(answer, PenstockError):
         raise answer
     return answer

@@ -17,38 +17,40 @@ calls = Calls("tokens")
 
 
 @calls.get("/api/tokens", "read", query=TokenQuery, gives=Page[Token])
-async def list_tokens(ask: RequestContext[None, TokenQuery]) -> Any:
+async def list_tokens(context: RequestContext[None, TokenQuery]) -> Any:
     """Tokens by the beginning of their names; a page has fewer where they are large."""
-    _may(ask, "read", ask.query.prefix)
-    return await ask.engine.tokens(ask.query.prefix, limit=ask.query.limit, cursor=ask.query.cursor)
+    _may(context, "read", context.query.prefix)
+    return await context.engine.tokens(
+        context.query.prefix, limit=context.query.limit, cursor=context.query.cursor
+    )
 
 
 @calls.post("/api/tokens", "repair", takes=ChangeTokens, gives=TokensChanged)
-async def change_tokens(ask: RequestContext[ChangeTokens, None]) -> Any:
+async def change_tokens(context: RequestContext[ChangeTokens, None]) -> Any:
     """Insert, update and delete tokens, all or none; or claim some."""
-    body = ask.body
+    body = context.body
     if body.claim is not None:
-        return TokensChanged(items=await _claimed(ask, body.claim))
+        return TokensChanged(items=await _claimed(context, body.claim))
     for name in body.names():
-        _may(ask, "repair", name)
+        _may(context, "repair", name)
     changes = {name: value for name, value in to_builtins(body).items() if name != "claim"}
-    answer = await ask.engine.edit_tokens(**changes)
+    answer = await context.engine.edit_tokens(**changes)
     return TokensChanged(items=answer.get("items", []), will_fire=answer.get("will_fire", []))
 
 
-async def _claimed(ask: RequestContext[Any, Any], claim: Claim) -> Any:
-    _may(ask, "repair", claim.prefix)
+async def _claimed(context: RequestContext[Any, Any], claim: Claim) -> Any:
+    _may(context, "repair", claim.prefix)
     lease = timedelta(seconds=claim.lease)
-    return await ask.engine.claim_tokens(claim.owner, claim.prefix, lease=lease, limit=claim.limit)
+    return await context.engine.claim_tokens(claim.owner, claim.prefix, lease=lease, limit=claim.limit)
 
 
-def _may(ask: RequestContext[Any, Any], action: Action, name: str) -> None:
+def _may(context: RequestContext[Any, Any], action: Action, name: str) -> None:
     """Who is bound to workflows sees the tokens of their runs alone. Raises UnknownWorkflow, Forbidden."""
-    if ask.caller.everywhere:
+    if context.caller.everywhere:
         return
     parts = name.split("/")
     if len(parts) < 4 or parts[1] not in ("runs", "history"):
         raise Forbidden(
-            ask.caller.described, "see tokens that belong to no workflow of theirs", roles_for("admin")
+            context.caller.described, "see tokens that belong to no workflow of theirs", roles_for("admin")
         )
-    ask.may(action, parts[2])
+    context.may(action, parts[2])

@@ -29,32 +29,36 @@ class UnknownView(NotFound):
 
 
 @calls.get("/api/views", "read", query=Counted, gives=Page[View])
-async def list_views(ask: RequestContext[None, Counted]) -> Page[View]:
+async def list_views(context: RequestContext[None, Counted]) -> Page[View]:
     """The lists of runs that are kept, by name; without those of workflows that the caller does not see."""
-    kept = await ask.service.store.notes(PREFIX)
+    kept = await context.service.store.notes(PREFIX)
     views = [_view(name.removeprefix(PREFIX), text) for name, text in kept.items()]
-    return ask.query.cut(
-        [each for each in views if "workflow" not in each.filter or ask.caller.sees(each.filter["workflow"])]
+    return context.query.cut(
+        [
+            each
+            for each in views
+            if "workflow" not in each.filter or context.caller.sees(each.filter["workflow"])
+        ]
     )
 
 
 @calls.put("/api/views/{name}", "operate", everywhere=True, takes=SaveView, gives=View, statuses=(201,))
-async def save_view(ask: RequestContext[SaveView, None]) -> Reply:
+async def save_view(context: RequestContext[SaveView, None]) -> Reply:
     """Keep a list of runs under a name."""
-    name: str = fit(ask.path["name"], Name)
-    text = msgspec.json.encode(ask.body).decode()
-    kept = await ask.service.store.notes(PREFIX)
+    name: str = fit(context.path["name"], Name)
+    text = msgspec.json.encode(context.body).decode()
+    kept = await context.service.store.notes(PREFIX)
     if PREFIX + name not in kept and len(kept) >= MAX_VIEWS:
         raise Invalid(f"{MAX_VIEWS} views are kept, as many as there may be: drop one that nobody needs")
-    was = await ask.service.store.put_note(PREFIX + name, text, audit_for(name, after=text))
-    return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
+    was = await context.service.store.put_note(PREFIX + name, text, audit_for(name, after=text))
+    return Reply(View(name, context.body.title, context.body.filter), 200 if was else 201)
 
 
 @calls.delete("/api/views/{name}", "operate", everywhere=True, status=204)
-async def drop_view(ask: RequestContext[None, None]) -> None:
+async def drop_view(context: RequestContext[None, None]) -> None:
     """Forget a list of runs."""
-    name = ask.path["name"]
-    if not await ask.service.store.put_note(PREFIX + name, None, audit_for(name)):
+    name = context.path["name"]
+    if not await context.service.store.put_note(PREFIX + name, None, audit_for(name)):
         raise UnknownView(name)
 
 

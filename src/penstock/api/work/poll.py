@@ -22,20 +22,20 @@ from penstock.store.rows.rows import ClaimRequest
 from penstock.workers.wire import MAX_BATCH, Given, Left, Poll, Polled, RunOf
 
 
-async def poll(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
+async def poll(slot: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
     """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
     lists = _lists(body, caller)
-    limit = _limit(desk, body.max, caller)
-    desk.limit_polls(caller)
-    desk.limit_workers(caller, body.worker)
-    desk.seen(behind, caller, body, lists)
+    limit = _limit(slot, body.max, caller)
+    slot.limit_polls(caller)
+    slot.limit_workers(caller, body.worker)
+    slot.seen(behind, caller, body, lists)
     tasks, worker = None if body.tasks is None else tuple(body.tasks), worker_key(caller, body.worker)
     wish = ClaimRequest(worker=worker, task_lists=lists, tasks=tasks, limit=limit)
     claiming = asyncio.ensure_future(behind.gate.claim(wish, timedelta(seconds=body.wait)))
-    with desk.waiting(caller, worker, claiming):
+    with slot.waiting(caller, worker, claiming):
         given = await _given(behind, claiming, request)
     now = behind.now()
-    kept = desk.fill(caller, given, now)
+    kept = slot.fill(caller, given, now)
     if kept < len(given):
         # Other polls of the token were faster: it holds as much as it may.
         await behind.gate.release([each.lease for each in given[kept:]])
@@ -89,10 +89,10 @@ def require_lists(caller: Caller, lists: Sequence[str]) -> None:
             raise OtherList(name)
 
 
-def _limit(desk: WorkerRegistry, asked: int, caller: Caller) -> int:
+def _limit(slot: WorkerRegistry, asked: int, caller: Caller) -> int:
     if asked > MAX_BATCH:
         raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MAX_BATCH} at most")
-    room = desk.room(caller)
+    room = slot.room(caller)
     if room is None:
         return asked
     if not room:
@@ -128,11 +128,13 @@ def _task(behind: Behind, worker: str, given: Assignment, now: datetime) -> Give
 
 def _left(limits: Timeouts, expires: datetime, deadline: datetime | None, now: datetime) -> Left:
     """What is left of each: no more than to the deadline, by which the attempt must have ended anyway."""
-    beat = max(0.0, (expires - now).total_seconds())
+    heartbeat = max(0.0, (expires - now).total_seconds())
     if deadline is None:
-        return Left(beat)
+        return Left(heartbeat)
     left = max(0.0, (deadline - now).total_seconds())
-    return Left(beat, *(_least(limit, left) for limit in (limits.start_to_close, limits.schedule_to_close)))
+    return Left(
+        heartbeat, *(_least(limit, left) for limit in (limits.start_to_close, limits.schedule_to_close))
+    )
 
 
 def _least(limit: timedelta | None, left: float) -> float | None:

@@ -46,14 +46,14 @@ Answer = Renewal | PenstockError | None
 class Batch(Struct):
     """The items of one call by what they ask; numbers are their places in the call."""
 
-    beats: list[tuple[int, Heartbeat]] = []
+    heartbeats: list[tuple[int, Heartbeat]] = []
     reports: list[tuple[int, Report]] = []
     releases: list[tuple[int, Held]] = []
     lines: list[tuple[int, Held, list[LogLine]]] = []
 
 
 async def take(
-    desk: WorkerRegistry,
+    slot: WorkerRegistry,
     behind: Behind,
     caller: Caller,
     items: Sequence[Item],
@@ -69,19 +69,19 @@ async def take(
             held = _held(behind, caller, item, worker)
             if isinstance(item.complete, Completion) and behind.flows is not None:
                 _validate_output(item.complete, held, await _flow(behind.flows, held))
-            _sort(batch, number, item, held, now, None if small else desk.limit)
+            _sort(batch, number, item, held, now, None if small else slot.limit)
         except PenstockError as error:
             answers[number] = error
-    if batch.beats or batch.lines:
+    if batch.heartbeats or batch.lines:
         renewals = await _renew(behind, batch, items, answers)
-        desk.hold(caller, [(lease, each.expires) for lease, each in renewals.items()], now)
+        slot.hold(caller, [(lease, each.expires) for lease, each in renewals.items()], now)
     if batch.reports:
         await _report(behind, batch, items, answers)
     if batch.releases:
         released = await behind.gate.release([held.lease for _, held in batch.releases])
         for (number, _), done in zip(batch.releases, released, strict=True):
             answers[number] = None if done else AttemptSuperseded(items[number].id)
-    desk.let_go(
+    slot.let_go(
         caller.token_id,
         [report.lease for _, report in batch.reports] + [held.lease for _, held in batch.releases],
     )
@@ -112,7 +112,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
     elif item.heartbeat is not UNSET:
         progress = item.heartbeat.progress
-        batch.beats.append(
+        batch.heartbeats.append(
             (number, Heartbeat(held.lease, None if progress is None else _sized(progress, limit)))
         )
     elif isinstance(item.log, Written):
@@ -130,11 +130,11 @@ async def _renew(
     behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]
 ) -> dict[Lease, Renewal]:
     """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
-    beats = {held.lease: Heartbeat(held.lease) for _, held, _ in batch.lines}
-    beats |= {beat.lease: beat for _, beat in batch.beats}
-    renewals = dict(zip(beats, await behind.gate.heartbeat(list(beats.values())), strict=True))
-    for number, beat in batch.beats:
-        renewal = renewals[beat.lease]
+    heartbeats = {held.lease: Heartbeat(held.lease) for _, held, _ in batch.lines}
+    heartbeats |= {heartbeat.lease: heartbeat for _, heartbeat in batch.heartbeats}
+    renewals = dict(zip(heartbeats, await behind.gate.heartbeat(list(heartbeats.values())), strict=True))
+    for number, heartbeat in batch.heartbeats:
+        renewal = renewals[heartbeat.lease]
         answers[number] = AttemptSuperseded(items[number].id) if renewal.expires is None else renewal
     kept: list[LogLine] = []
     for number, held, lines in batch.lines:

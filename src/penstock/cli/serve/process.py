@@ -325,7 +325,7 @@ def _write_stats(file: str, stats: dict[str, Any]) -> None:
 def stats_of(running: Running) -> dict[str, Any]:
     """The counters of a node and its worker."""
     node, worker = running.node, running.worker
-    dispatch, advancer, ringing = node.dispatch, node.advancer, node.ringing
+    dispatch, advancer, ringing = node.dispatch, node.advancer, node.timers
     return {
         "process": os.getpid(),
         "worker": None if worker is None else {"id": worker.id, "name": worker.name, **worker.counts},

@@ -49,7 +49,7 @@ class CallOrder:
         self._store, self._now, self._me = store, now, token_hex(8)
         self._held: dict[str, TokenRow] = {}
         self._leaving: set[str] = set()
-        self._wishes: list[_Announcement] = []
+        self._requests: list[_Announcement] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def begin(self, key: str, span: timedelta, place: Attempted) -> bool:
@@ -81,28 +81,32 @@ class CallOrder:
 
     async def _wish(self, name: str, until: datetime | None, place: Attempted | None) -> bool:
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._wishes.append(_Announcement(name, until, place, done))
+        self._requests.append(_Announcement(name, until, place, done))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
         return await done
 
     async def _write(self) -> None:
-        while self._wishes:
-            batch, self._wishes = self._wishes[:PAGE], self._wishes[PAGE:]
+        while self._requests:
+            batch, self._requests = self._requests[:PAGE], self._requests[PAGE:]
             try:
-                await self._put({wish.name: wish for wish in batch})
+                await self._put({request.name: request for request in batch})
                 wanted = await self._wanted(batch)
             except Exception as error:  # then no end of the attempt can be told either: it will be done again
                 log.warning("calls in progress cannot be announced to other nodes: %s", error)
                 wanted = None
-            for wish in batch:
-                if not wish.done.done():
-                    wish.done.set_result(wanted is None or wish.place is None or wish.place in wanted)
+            for request in batch:
+                if not request.done.done():
+                    request.done.set_result(
+                        wanted is None or request.place is None or request.place in wanted
+                    )
 
-    async def _put(self, wishes: dict[str, _Announcement]) -> None:
+    async def _put(self, requests: dict[str, _Announcement]) -> None:
         """Write the last wish of each name. Raises StoreError."""
         for _ in range(TRIES):
-            changes = [change for wish in wishes.values() if (change := self._change(wish)) is not None]
+            changes = [
+                change for request in requests.values() if (change := self._change(request)) is not None
+            ]
             written = await self._store.change_tokens(changes) if changes else []
             if not isinstance(written, str):
                 self._held.update({row.name: row for row in written})
@@ -111,28 +115,28 @@ class CallOrder:
                         self._held.pop(change.name, None)
                         self._leaving.discard(change.name)
                 return
-            await self._look_again(wishes)
+            await self._look_again(requests)
 
-    def _change(self, wish: _Announcement) -> TokenChange | None:
-        held = self._held.get(wish.name)
+    def _change(self, request: _Announcement) -> TokenChange | None:
+        held = self._held.get(request.name)
         expect = None if held is None else held.version
-        if wish.until is not None:
-            return TokenChange(name=wish.name, expect=expect, owner=self._me, expires=wish.until)
+        if request.until is not None:
+            return TokenChange(name=request.name, expect=expect, owner=self._me, expires=request.until)
         mine = held is not None and held.owner == self._me
-        return TokenChange(name=wish.name, expect=expect, gone=True) if mine else None
+        return TokenChange(name=request.name, expect=expect, gone=True) if mine else None
 
-    async def _look_again(self, wishes: dict[str, _Announcement]) -> None:
+    async def _look_again(self, requests: dict[str, _Announcement]) -> None:
         """Somebody else has announced the same: from now on it is ours."""
-        for name in wishes:
+        for name in requests:
             self._held.pop(name, None)
         after = ""
         while rows := await self._store.tokens(ROOT, after, PAGE):
-            self._held.update({row.name: row for row in rows if row.name in wishes})
+            self._held.update({row.name: row for row in rows if row.name in requests})
             after = rows[-1].name
 
     async def _wanted(self, batch: list[_Announcement]) -> set[Attempted]:
         """The attempts that are still wanted, looked at after they were announced. Raises StoreError."""
-        runs = {wish.place[0] for wish in batch if wish.place is not None}
+        runs = {request.place[0] for request in batch if request.place is not None}
         leases = [row.lease for run in runs for row in await self._store.tasks(run)]
         return {
             (one.run, one.firing, None if one.index == WHOLE else one.index, one.attempt) for one in leases

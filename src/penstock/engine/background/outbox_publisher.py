@@ -70,7 +70,7 @@ class Publishing:
         self, node: Node, buses: Buses, lease: timedelta = LEASE, webhooks: Webhooks | None = None
     ) -> None:
         self.node, self.buses, self._webhooks, self._lease = node, buses, webhooks, lease
-        self.presence = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
+        self.node_lease = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
         self.published: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         served = (*buses.urls, *(() if webhooks is None else (WEBHOOKS,)))
@@ -85,16 +85,16 @@ class Publishing:
         for decision in decisions:
             change = decision.change
             if change is not None and not change.plain:
-                for letter in change.letters:
-                    if letter.bus in self._wakes:
-                        self._wakes[letter.bus].set()
+                for message in change.letters:
+                    if message.bus in self._wakes:
+                        self._wakes[message.bus].set()
 
     async def run(self) -> None:
         """Serve every bus that this node knows, for ever."""
         async with asyncio.TaskGroup() as group:
             for name in self._wakes:
                 group.create_task(self._serve(name), name=f"publisher of {name}")
-            if self.presence.shared:
+            if self.node_lease.shared:
                 group.create_task(self._stay(), name="presence of the publisher")
 
     async def stop(self) -> None:
@@ -107,9 +107,9 @@ class Publishing:
         except TimeoutError:
             log.info("stopped before everything was published: it is when the next node starts")
         try:
-            for holding in self._held.values():
-                await holding.give_back()
-            await self.presence.release()
+            for lease in self._held.values():
+                await lease.give_back()
+            await self.node_lease.release()
         except PenstockError as error:
             log.info("others publish only in %g s: %s", self._lease.total_seconds(), error)
         await self.buses.close()
@@ -151,20 +151,20 @@ class Publishing:
             now = asyncio.get_running_loop().time()
             rests = {topic: until - now for (name, topic), (until, _) in self._rests.items() if name == bus}
             found = await self.node.store.outbox_messages(bus, BATCH)
-            letters = [each for each in found if rests.get(each.topic, 0) <= 0]
-            if not letters or not await self._hold(bus):
+            messages = [each for each in found if rests.get(each.topic, 0) <= 0]
+            if not messages or not await self._hold(bus):
                 return max(0.05, min((left for left in rests.values() if left > 0), default=MAX_DELAY))
-            await self._publish(bus, letters)
+            await self._publish(bus, messages)
 
     async def _hold(self, bus: str) -> bool:
         """Whether this node may publish there: no other one does."""
         if bus not in self._held:
-            if not self.presence.alive:
-                await self.presence.renew()
-            holding = await TriggerLease.take(self.node.store, self.presence, f"{HELD}{bus}/", "outbox")
-            if holding is None:
+            if not self.node_lease.alive:
+                await self.node_lease.renew()
+            lease = await TriggerLease.take(self.node.store, self.node_lease, f"{HELD}{bus}/", "outbox")
+            if lease is None:
                 return False
-            self._held[bus] = holding
+            self._held[bus] = lease
         return True
 
     async def _stay(self) -> None:
@@ -172,7 +172,7 @@ class Publishing:
         while True:
             try:
                 if self._held:
-                    await self.presence.renew()
+                    await self.node_lease.renew()
             except Lost:
                 self._held.clear()
             except StoreError as error:
@@ -181,11 +181,11 @@ class Publishing:
 
     # -- letters -------------------------------------------------------------------------------------------
 
-    async def _publish(self, bus: str, letters: Sequence[OutboxMessageRow]) -> None:
+    async def _publish(self, bus: str, messages: Sequence[OutboxMessageRow]) -> None:
         """Those of different runs and topics side by side. Raises BusAway, once what got through is noted."""
         lines: dict[tuple[str, str], list[OutboxMessageRow]] = {}
-        for letter in letters:
-            lines.setdefault((letter.topic, letter.run), []).append(letter)
+        for message in messages:
+            lines.setdefault((message.topic, message.run), []).append(message)
         sent: list[int] = []
         tries = await asyncio.gather(
             *(self._publish_line(bus, line, sent) for line in lines.values()), return_exceptions=True
@@ -207,7 +207,7 @@ class Publishing:
     async def _publish_line(self, bus: str, line: Sequence[OutboxMessageRow], sent: list[int]) -> None:
         """The letters of one run to one topic, each when the broker has the one before."""
         for letter in line:
-            if not self.presence.alive:
+            if not self.node_lease.alive:
                 raise Lost(bus)
             id = _named(letter.body).id
             message = Outgoing(id=id, key=letter.run, body=letter.body, headers=HEADERS)
@@ -231,21 +231,21 @@ class Publishing:
         self._rests[bus, topic] = asyncio.get_running_loop().time() + wait, failed + 1
         log.warning("nothing is published to %s just now: %s", _place(bus, topic), error)
 
-    async def _dead_letter(self, bus: str, letter: OutboxMessageRow, id: str, error: MessageRefused) -> None:
+    async def _dead_letter(self, bus: str, message: OutboxMessageRow, id: str, error: MessageRefused) -> None:
         """Keep what the broker will never take where people look. Raises StoreError."""
         place = (
-            {"url": shown_address(letter.topic)} if bus == WEBHOOKS else {"bus": bus, "topic": letter.topic}
+            {"url": shown_address(message.topic)} if bus == WEBHOOKS else {"bus": bus, "topic": message.topic}
         )
-        said = {**place, "run": letter.run, "id": id, "bytes": len(letter.body)}
+        said = {**place, "run": message.run, "id": id, "bytes": len(message.body)}
         until = self.node.clock.now() + RETENTION
         redact = await self.node.dispatch.redaction()
         kept = PendingEvent(
             keys=(),
             event="notify",
             body=encode_message(Outside(event="notify", data=said, id=id)),
-            reason=f"what run {letter.run} publishes was set aside: {redact(str(error))}"[:2000],
+            reason=f"what run {message.run} publishes was set aside: {redact(str(error))}"[:2000],
             until=until,
-            seen=Seen(f"outbox/{bus}/{letter.topic}", id, until),
+            seen=Seen(f"outbox/{bus}/{message.topic}", id, until),
         )
         await self.node.store.keep(kept)
 

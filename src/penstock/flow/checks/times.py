@@ -40,7 +40,7 @@ def times_of(step: Step, defaults: Policy) -> Times:
 
 def _contradictions(times: Times, run: timedelta | None) -> Iterator[tuple[str, str]]:
     whole, start = times.get("schedule_to_close"), times.get("schedule_to_start")
-    close, beat, warn = times.get("start_to_close"), times.get("heartbeat"), times.get("warn_after")
+    close, heartbeat, warn = times.get("start_to_close"), times.get("heartbeat"), times.get("warn_after")
     alone = False
     if whole and close and close > whole:
         alone = True
@@ -54,8 +54,8 @@ def _contradictions(times: Times, run: timedelta | None) -> Iterator[tuple[str, 
             f"{said}, longer than `schedule_to_close` ({format_duration(whole)})",
             "Raise `schedule_to_close` to their sum.",
         )
-    if close and beat and beat >= close:
-        yield _beyond("heartbeat", beat, "start_to_close", close)
+    if close and heartbeat and heartbeat >= close:
+        yield _beyond("heartbeat", heartbeat, "start_to_close", close)
     limit = min((time for time in (whole, close) if time), default=None)
     if warn and limit and warn >= limit:
         late, over = format_duration(warn), format_duration(limit)

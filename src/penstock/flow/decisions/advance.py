@@ -61,11 +61,11 @@ def new_run(header: Header) -> Snapshot:
 
 def advance(flow: Flow, snapshot: Snapshot, events: Iterable[RunInput], now: datetime) -> Plan:
     """All that follows from `events`. Changes nothing; the same arguments give the same plan."""
-    turn = DecisionState(flow, snapshot, now)
+    decision = DecisionState(flow, snapshot, now)
     for event in events:
-        turn.answers.append(_RULES[type(event)](turn, event))
-        begin_woken(turn)
-    return _decided(turn)
+        decision.answers.append(_RULES[type(event)](decision, event))
+        begin_woken(decision)
+    return _decided(decision)
 
 
 def advance_through(
@@ -81,163 +81,165 @@ def advance_through(
     `left` are attempts of decisions before this one: they are done first. Attempts that are left in the plan are to
     be done as always: there were very many.
     """
-    turn = DecisionState(flow, snapshot, now)
+    decision = DecisionState(flow, snapshot, now)
     for event in events:
-        turn.answers.append(_RULES[type(event)](turn, event))
-        begin_woken(turn)
-    turn.attempts[:0] = left
+        decision.answers.append(_RULES[type(event)](decision, event))
+        begin_woken(decision)
+    decision.attempts[:0] = left
     done = 0
-    while turn.attempts and not turn.unfinished and done < MAX_INLINE_ATTEMPTS:
-        attempts, turn.attempts = turn.attempts, []
+    while decision.attempts and not decision.unfinished and done < MAX_INLINE_ATTEMPTS:
+        attempts, decision.attempts = decision.attempts, []
         for attempt in attempts:
-            if _is_wanted(turn, attempt):
-                report(turn, Reported(attempt.firing, attempt.index, attempt.attempt, do(attempt)))
-                begin_woken(turn)
+            if _is_wanted(decision, attempt):
+                report(decision, Reported(attempt.firing, attempt.index, attempt.attempt, do(attempt)))
+                begin_woken(decision)
         done += len(attempts)
-    return _decided(turn)
+    return _decided(decision)
 
 
-def _is_wanted(turn: DecisionState, attempt: Attempt) -> bool:
+def _is_wanted(decision: DecisionState, attempt: Attempt) -> bool:
     """Whether nothing that was done before it has withdrawn it."""
-    element = turn.elements.get((attempt.firing, attempt.index))
+    element = decision.elements.get((attempt.firing, attempt.index))
     return element is not None and element.attempt == attempt.attempt and element.state == "running"
 
 
-def _decided(turn: DecisionState) -> Plan:
-    settle(turn)
-    if turn.ending is not None and not turn.ended:  # a failure that was put off may have begun the clean-up
-        begin_woken(turn)
-        settle(turn)
-    return turn.plan()
+def _decided(decision: DecisionState) -> Plan:
+    settle(decision)
+    if (
+        decision.ending is not None and not decision.ended
+    ):  # a failure that was put off may have begun the clean-up
+        begin_woken(decision)
+        settle(decision)
+    return decision.plan()
 
 
-def _begin(turn: DecisionState, begun: Begun) -> Answer:
+def _begin(decision: DecisionState, begun: Begun) -> Answer:
     """R6: START is fired and carries the input."""
-    if not set_out(turn, begun.tags):
+    if not set_out(decision, begun.tags):
         return "duplicate"
-    put_event(turn, START, Origin(turn.was.run.input, turn.tags, turn.now))
+    put_event(decision, START, Origin(decision.was.run.input, decision.tags, decision.now))
     return "accepted"
 
 
-def _outside(turn: DecisionState, event: Outside) -> Answer:
+def _outside(decision: DecisionState, event: Outside) -> Answer:
     """An event from outside: acted on once unless it is `many`, recorded otherwise."""
-    declared = turn.flow.outside.get(event.event)
+    declared = decision.flow.outside.get(event.event)
     if declared is None:
         return "refused"
     if event.id is not None and not event.once:
-        if event.id in turn.seen:
+        if event.id in decision.seen:
             return "duplicate"
-        turn.seen = turn.seen.set(event.id, turn.seq + 1)
-    times = turn.came.get(event.event, 0)
-    if turn.ended or (times and not declared.many):
-        reason = "the run has ended" if turn.ended else "it came before"
+        decision.seen = decision.seen.set(event.id, decision.seq + 1)
+    times = decision.came.get(event.event, 0)
+    if decision.ended or (times and not declared.many):
+        reason = "the run has ended" if decision.ended else "it came before"
         data = {"data": event.data, "id": event.id, "reason": reason}
-        turn.record("withdrawn", event=event.event, data=data)
+        decision.record("withdrawn", event=event.event, data=data)
         return "recorded"
-    turn.came = turn.came.set(event.event, times + 1)
+    decision.came = decision.came.set(event.event, times + 1)
     if event.set is not None:
-        apply_set(turn, event.set, None, None)
-    origin = Origin(event.data, NO_TAGS, turn.now, None, outside=True, id=event.id)
-    put_event(turn, event.event, origin)
+        apply_set(decision, event.set, None, None)
+    origin = Origin(event.data, NO_TAGS, decision.now, None, outside=True, id=event.id)
+    put_event(decision, event.event, origin)
     return "accepted"
 
 
-def _granted(turn: DecisionState, granted: Granted) -> Answer:
-    element = turn.elements.get((granted.firing, granted.index))
+def _granted(decision: DecisionState, granted: Granted) -> Answer:
+    element = decision.elements.get((granted.firing, granted.index))
     if element is None or element.state != "key":
         return "superseded"
-    dispatch(turn, turn.step_of(element), turn.firings[element.firing], element)
+    dispatch(decision, decision.step_of(element), decision.firings[element.firing], element)
     return "accepted"
 
 
-def _timer_fired(turn: DecisionState, rang: Rang) -> Answer:
-    element = turn.elements.get((rang.firing, rang.index))
+def _timer_fired(decision: DecisionState, rang: Rang) -> Answer:
+    element = decision.elements.get((rang.firing, rang.index))
     if element is None or element.attempt != rang.attempt:
         return "superseded"
-    step, firing = turn.step_of(element), turn.firings[element.firing]
+    step, firing = decision.step_of(element), decision.firings[element.firing]
     if element.state == "backoff":
-        dispatch(turn, step, firing, element)
+        dispatch(decision, step, firing, element)
     elif element.state == "sleep":
-        finish_element(turn, step, firing, element, "done", element.output)
+        finish_element(decision, step, firing, element, "done", element.output)
     else:
         return "superseded"
     return "accepted"
 
 
-def _remind(turn: DecisionState, reminded: Reminded) -> Answer:
-    element = turn.elements.get((reminded.firing, reminded.index))
+def _remind(decision: DecisionState, reminded: Reminded) -> Answer:
+    element = decision.elements.get((reminded.firing, reminded.index))
     if element is None or element.attempt != reminded.attempt or element.state != "parked":
         return "superseded"
     data = {"reminded": True, "parked": "approval", "index": element.index}
-    turn.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
+    decision.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
     return "accepted"
 
 
-def _run_timed_out(turn: DecisionState, rang: RunTimedOut) -> Answer:
-    if turn.ended or turn.ending is not None or rang.epoch != turn.epoch:
+def _run_timed_out(decision: DecisionState, rang: RunTimedOut) -> Answer:
+    if decision.ended or decision.ending is not None or rang.epoch != decision.epoch:
         return "superseded"
-    limit = "" if turn.flow.timeout is None else f" of {format_duration(turn.flow.timeout)}"
+    limit = "" if decision.flow.timeout is None else f" of {format_duration(decision.flow.timeout)}"
     message = f"the run outlived its timeout{limit}"
-    end_early(turn, TIMEOUT, None, Failure("timeout", message))
+    end_early(decision, TIMEOUT, None, Failure("timeout", message))
     return "accepted"
 
 
-def _cleanup_timed_out(turn: DecisionState, rang: CleanupTimedOut) -> Answer:
-    if turn.ended or turn.ending is None or rang.epoch != turn.epoch:
+def _cleanup_timed_out(decision: DecisionState, rang: CleanupTimedOut) -> Answer:
+    if decision.ended or decision.ending is None or rang.epoch != decision.epoch:
         return "superseded"
-    finish_run(turn, turn.ending)
+    finish_run(decision, decision.ending)
     return "accepted"
 
 
-def _cancel(turn: DecisionState, canceled: Canceled) -> Answer:
-    if turn.ended:
+def _cancel(decision: DecisionState, canceled: Canceled) -> Answer:
+    if decision.ended:
         return "refused"
     if canceled.force:
-        if turn.ending is None:
-            turn.ending = "canceled"
-        finish_run(turn, turn.ending)
+        if decision.ending is None:
+            decision.ending = "canceled"
+        finish_run(decision, decision.ending)
     else:
-        end_early(turn, CANCEL, {"reason": canceled.reason}, None)
+        end_early(decision, CANCEL, {"reason": canceled.reason}, None)
     return "accepted"
 
 
-def _pause(turn: DecisionState, paused: Paused) -> Answer:
-    if turn.ended or paused.by in turn.paused:
-        return "refused" if turn.ended else "duplicate"
-    if not turn.paused:
-        turn.record("paused", data=None if paused.by == "run" else {"by": paused.by})
-    turn.paused = (*turn.paused, paused.by)
+def _pause(decision: DecisionState, paused: Paused) -> Answer:
+    if decision.ended or paused.by in decision.paused:
+        return "refused" if decision.ended else "duplicate"
+    if not decision.paused:
+        decision.record("paused", data=None if paused.by == "run" else {"by": paused.by})
+    decision.paused = (*decision.paused, paused.by)
     return "accepted"
 
 
-def _resume(turn: DecisionState, resumed: Resumed) -> Answer:
-    if turn.ended or resumed.by not in turn.paused:
-        return "refused" if turn.ended else "duplicate"
-    turn.paused = tuple(by for by in turn.paused if by != resumed.by)
-    if turn.paused:
+def _resume(decision: DecisionState, resumed: Resumed) -> Answer:
+    if decision.ended or resumed.by not in decision.paused:
+        return "refused" if decision.ended else "duplicate"
+    decision.paused = tuple(by for by in decision.paused if by != resumed.by)
+    if decision.paused:
         return "accepted"
-    turn.record("resumed", data=None if resumed.by == "run" else {"by": resumed.by})
+    decision.record("resumed", data=None if resumed.by == "run" else {"by": resumed.by})
     held = sorted(
         (element.firing, element.index or 0, element)
-        for element in turn.elements.values()
+        for element in decision.elements.values()
         if element.state == "paused"
     )
     for _number, _index, element in held:
-        dispatch(turn, turn.step_of(element), turn.firings[element.firing], element)
-    if turn.ending is None:
-        wake_all(turn)
+        dispatch(decision, decision.step_of(element), decision.firings[element.firing], element)
+    if decision.ending is None:
+        wake_all(decision)
     return "accepted"
 
 
-def _retry(turn: DecisionState, retried: Retried) -> Answer:
-    answer = retry(turn, retried)
+def _retry(decision: DecisionState, retried: Retried) -> Answer:
+    answer = retry(decision, retried)
     if answer == "accepted":
-        wake_all(turn)
+        wake_all(decision)
     return answer
 
 
-def _continue(turn: DecisionState, _: Continued) -> Answer:
-    go_on(turn)
+def _continue(decision: DecisionState, _: Continued) -> Answer:
+    go_on(decision)
     return "accepted"
 
 

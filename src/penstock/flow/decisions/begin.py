@@ -30,82 +30,84 @@ MAX_TASKS = 20_000
 """Tasks that a run may have pending: every item of an `each` is one."""
 
 
-def begin_woken(turn: DecisionState) -> None:
+def begin_woken(decision: DecisionState) -> None:
     """Begin every step that became enabled, in the order in which it did."""
-    woken = turn.board.woken
+    woken = decision.board.woken
     at = 0
-    while at < len(woken) and not turn.ended and not turn.unfinished:
-        begin_step(turn, turn.flow.by_index[woken[at]])
+    while at < len(woken) and not decision.ended and not decision.unfinished:
+        begin_step(decision, decision.flow.by_index[woken[at]])
         at += 1
-    if turn.unfinished and not turn.ended:
-        turn.agenda = (*turn.agenda, *woken[at - 1 :])
+    if decision.unfinished and not decision.ended:
+        decision.agenda = (*decision.agenda, *woken[at - 1 :])
     woken.clear()
 
 
-def go_on(turn: DecisionState) -> None:
+def go_on(decision: DecisionState) -> None:
     """Look at the steps that a decision left because it had gone on for long enough."""
-    turn.board.woken.extend(turn.agenda)
-    turn.agenda = ()
-    begin_woken(turn)
+    decision.board.woken.extend(decision.agenda)
+    decision.agenda = ()
+    begin_woken(decision)
 
 
-def wake_all(turn: DecisionState) -> None:
+def wake_all(decision: DecisionState) -> None:
     """Look at every step again: after a pause or a repair."""
-    board = turn.board
-    board.woken.extend(step.index for step in turn.flow.wiring.steps if board.enabled(step))
-    begin_woken(turn)
+    board = decision.board
+    board.woken.extend(step.index for step in decision.flow.wiring.steps if board.enabled(step))
+    begin_woken(decision)
 
 
-def begin_step(turn: DecisionState, step: FlowStep) -> None:
+def begin_step(decision: DecisionState, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
-    board, wired, name = turn.board, step.wired, step.name
-    while turn.open:
-        if len(turn.steps.get(name, NEVER_FIRED).live) >= room:
+    board, wired, name = decision.board, step.wired, step.name
+    while decision.open:
+        if len(decision.steps.get(name, NEVER_FIRED).live) >= room:
             return
-        if turn.inline >= INLINE_FIRINGS:
-            turn.unfinished = turn.unfinished or board.enabled(wired)
+        if decision.inline >= INLINE_FIRINGS:
+            decision.unfinished = decision.unfinished or board.enabled(wired)
             return
         taken = board.take_if_enabled(wired)
         if taken is None:
             return
-        begin_firing(turn, step, taken)
+        begin_firing(decision, step, taken)
 
 
-def begin_firing(turn: DecisionState, step: FlowStep, taken: Taken, skipped: Skipped | None = None) -> None:
+def begin_firing(
+    decision: DecisionState, step: FlowStep, taken: Taken, skipped: Skipped | None = None
+) -> None:
     """One firing begins with what it took; one that is skipped ends at once."""
     name, tokens = step.name, taken.tokens()
     consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
-    number = turn.record("fired", name, None, None, None, {"consumed": consumed})
+    number = decision.record("fired", name, None, None, None, {"consumed": consumed})
     for _, token in taken.dropped:
-        turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
+        decision.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
     for index in step.wired.cancels:
-        withdraw_step(turn, turn.flow.by_index[index], number, f"cancelled by '{name}'")
-    tags = tokens[0].load.tags if len(tokens) == 1 else _merged_tags(turn, step, tokens)
-    firing = Firing(number, name, taken, turn.now, tags)
-    turn.firings = turn.firings.set(number, firing)
-    before = turn.steps.get(name, NEVER_FIRED)
+        withdraw_step(decision, decision.flow.by_index[index], number, f"cancelled by '{name}'")
+    tags = tokens[0].load.tags if len(tokens) == 1 else _merged_tags(decision, step, tokens)
+    firing = Firing(number, name, taken, decision.now, tags)
+    decision.firings = decision.firings.set(number, firing)
+    before = decision.steps.get(name, NEVER_FIRED)
     state = StepState(
         "running", before.firings + 1, (*before.live, number), number, 0, before.output, spoke=before.spoke
     )
-    turn.steps = turn.steps.set(name, state)
-    port = turn.disabled.get(name, step.disabled) if turn.disabled else step.disabled
+    decision.steps = decision.steps.set(name, state)
+    port = decision.disabled.get(name, step.disabled) if decision.disabled else step.disabled
     if skipped is not None:
-        end_firing(turn, step, firing, skipped.port, skipped.output, None)
+        end_firing(decision, step, firing, skipped.port, skipped.output, None)
     elif port:
-        turn.inline += 1
-        end_firing(turn, step, firing, port, None, None, disabled=True)
+        decision.inline += 1
+        end_firing(decision, step, firing, port, None, None, disabled=True)
     elif step.each is not None:
-        _begin_each(turn, step, firing, tokens)
+        _begin_each(decision, step, firing, tokens)
     elif step.fixed is not None:
-        dispatch_plain(turn, step, firing, step.fixed.params)
+        dispatch_plain(decision, step, firing, step.fixed.params)
     else:
-        reaction = _evaluate(turn, step, firing, tokens, None, NO_ITEM)
-        _react(turn, step, firing, None, reaction)
+        reaction = _evaluate(decision, step, firing, tokens, None, NO_ITEM)
+        _react(decision, step, firing, None, reaction)
 
 
 def _evaluate(
-    turn: DecisionState,
+    decision: DecisionState,
     step: FlowStep,
     firing: Firing,
     tokens: tuple[Token, ...],
@@ -113,7 +115,9 @@ def _evaluate(
     item: Any,
 ) -> tuple[Reaction, str | None] | Failure:
     """What the box says and the `serialize` key, or why they cannot be told."""
-    view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now, item, index)
+    view = FiringView(
+        decision.was.run, decision.data, firing.tags, tokens, decision.steps, decision.now, item, index
+    )
     try:
         reaction = step.box.enter(view)
         if step.serialize is None:
@@ -136,66 +140,69 @@ def _with_key(reaction: Reaction, step: FlowStep, key: str) -> tuple[Reaction, s
 
 
 def _react(
-    turn: DecisionState,
+    decision: DecisionState,
     step: FlowStep,
     firing: Firing,
     index: int | None,
     said: tuple[Reaction, str | None] | Failure,
 ) -> None:
     if isinstance(said, Failure):
-        turn.inline += 1
-        fail_element(turn, step, firing, Element(firing.number, index, step.name, "running"), said)
+        decision.inline += 1
+        fail_element(decision, step, firing, Element(firing.number, index, step.name, "running"), said)
         return
     reaction, key = said
     if isinstance(reaction, Queue):
-        if reaction.correlate and (wrong := correlate(turn, step, firing, reaction.correlate)) is not None:
-            fail_element(turn, step, firing, Element(firing.number, index, step.name, "running"), wrong)
+        if (
+            reaction.correlate
+            and (wrong := correlate(decision, step, firing, reaction.correlate)) is not None
+        ):
+            fail_element(decision, step, firing, Element(firing.number, index, step.name, "running"), wrong)
             return
         element = Element(firing.number, index, step.name, "queued", reaction.params, key=key)
         if index is None:
-            start(turn, step, firing, element)
+            start(decision, step, firing, element)
         else:
-            turn.keep_element(element)
+            decision.keep_element(element)
         return
-    turn.inline += 1
+    decision.inline += 1
     if isinstance(reaction, Sleep):
         asleep = Element(firing.number, index, step.name, "sleep", output=reaction.output)
-        hold(turn, asleep, "sleep")
-        turn.timers += (Timer(reaction.until, Rang(firing.number, index, 0)),)
+        hold(decision, asleep, "sleep")
+        decision.timers += (Timer(reaction.until, Rang(firing.number, index, 0)),)
     else:
-        finish_inline(turn, step, firing, Element(firing.number, index, step.name, "running"), reaction)
+        finish_inline(decision, step, firing, Element(firing.number, index, step.name, "running"), reaction)
 
 
-def _begin_each(turn: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
+def _begin_each(decision: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
     """R11: one element for each item of the list; those that a retried firing has finished are kept."""
-    items = _items(turn, step, firing, tokens)
+    items = _items(decision, step, firing, tokens)
     if isinstance(items, Failure):
-        turn.inline += 1
-        end_failed(turn, step, firing, items, 0, None)
+        decision.inline += 1
+        end_failed(decision, step, firing, items, 0, None)
         return
     firing = replace(firing, total=len(items), items=tuple(items))
-    kept = _earlier_results(turn, firing, tokens)
+    kept = _earlier_results(decision, firing, tokens)
     firing = replace(firing, done=len(kept))
     for index, output in kept.items():
-        turn.keep_result(firing.number, index, Result(output))
-    turn.firings = turn.firings.set(firing.number, firing)
-    state = turn.steps[step.name]
-    turn.steps = turn.steps.set(step.name, replace(state, elements=(len(items), len(kept), 0)))
+        decision.keep_result(firing.number, index, Result(output))
+    decision.firings = decision.firings.set(firing.number, firing)
+    state = decision.steps[step.name]
+    decision.steps = decision.steps.set(step.name, replace(state, elements=(len(items), len(kept), 0)))
     if len(kept) == len(items):
         outputs = [kept[index] for index in range(len(items))]
-        turn.inline += 1
-        end_firing(turn, step, firing, "done", outputs, None)
+        decision.inline += 1
+        end_firing(decision, step, firing, "done", outputs, None)
         return
     said = {
-        index: _evaluate(turn, step, firing, tokens, index, item)
+        index: _evaluate(decision, step, firing, tokens, index, item)
         for index, item in enumerate(items)
         if index not in kept
     }
-    _begin_elements(turn, step, firing, said)
+    _begin_elements(decision, step, firing, said)
 
 
 def _begin_elements(
-    turn: DecisionState,
+    decision: DecisionState,
     step: FlowStep,
     firing: Firing,
     said: dict[int, tuple[Reaction, str | None] | Failure],
@@ -203,18 +210,18 @@ def _begin_elements(
     """Queue what needs a worker first: one that ends at once may start others or end the whole firing."""
     queued = {index for index, word in said.items() if isinstance(word, tuple) and isinstance(word[0], Queue)}
     for index in sorted(said, key=lambda each: each not in queued):
-        if firing.number not in turn.firings:
+        if firing.number not in decision.firings:
             return
-        _react(turn, step, turn.firings[firing.number], index, said[index])
-    if firing.number in turn.firings:
-        refill(turn, step, turn.firings[firing.number])
+        _react(decision, step, decision.firings[firing.number], index, said[index])
+    if firing.number in decision.firings:
+        refill(decision, step, decision.firings[firing.number])
 
 
 def _items(
-    turn: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
+    decision: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
 ) -> list[Any] | Failure:
     assert step.each is not None
-    view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now)
+    view = FiringView(decision.was.run, decision.data, firing.tags, tokens, decision.steps, decision.now)
     try:
         items = step.each(view.scope(step.each))
     except EvaluationError as error:
@@ -223,8 +230,8 @@ def _items(
         return Failure("expression", f"`each` cannot be told: {_named(error)}")
     if not isinstance(items, list):
         return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
-    if len(items) > MAX_TASKS - len(turn.elements):
-        others = f" beside {len(turn.elements)} tasks that are pending" if turn.elements else ""
+    if len(items) > MAX_TASKS - len(decision.elements):
+        others = f" beside {len(decision.elements)} tasks that are pending" if decision.elements else ""
         message = f"`each` has {len(items)} items{others}, a run may have {MAX_TASKS} at most: split the list"
         return Failure("too_large", message)
     return items
@@ -234,25 +241,27 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _earlier_results(turn: DecisionState, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
+def _earlier_results(decision: DecisionState, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
     consumed = tuple(token.number for token in tokens)
-    old = turn.kept.get(consumed)
+    old = decision.kept.get(consumed)
     if old is None:
         return {}
-    turn.kept = turn.kept.delete(consumed)
+    decision.kept = decision.kept.delete(consumed)
     kept = {}
     for index in range(old.total or 0):
-        result = turn.results.get((old.number, index))
+        result = decision.results.get((old.number, index))
         if result is None:
             continue
-        turn.drop_result(old.number, index)
+        decision.drop_result(old.number, index)
         if not result.failed and old.items[index : index + 1] == firing.items[index : index + 1]:
             kept[index] = result.entry
     return kept
 
 
-def _merged_tags(turn: DecisionState, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
+def _merged_tags(decision: DecisionState, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
     tags, conflicts = merge([token.load.tags for token in tokens])
     for clash in conflicts:
-        turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})
+        decision.record(
+            "conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost}
+        )
     return tags

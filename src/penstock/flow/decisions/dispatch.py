@@ -20,27 +20,27 @@ from penstock.flow.views.run_view import time_text
 REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
 
 
-def start(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
+def start(decision: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     """Begin the attempts of an element: first its key where it has one, then its task list."""
     if element.key is None:
-        dispatch(turn, step, firing, element)
+        dispatch(decision, step, firing, element)
     else:
-        hold(turn, element, "key")
-        turn.acquires += (Acquire(element.key, step.serialize_limit, element.id),)
+        hold(decision, element, "key")
+        decision.acquires += (Acquire(element.key, step.serialize_limit, element.id),)
 
 
-def dispatch(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
+def dispatch(decision: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     """Put the next attempt of an element on its task list, unless a pause holds it."""
-    if not turn.open:
-        hold(turn, element, "paused")
+    if not decision.open:
+        hold(decision, element, "paused")
         return
-    params = element.params if step.under_way == "running" else _asked_now(element.params, turn.now)
+    params = element.params if step.under_way == "running" else _asked_now(element.params, decision.now)
     tried = replace(element, state=step.under_way, params=params, attempt=element.attempt + 1, output=None)
-    _hand_over(turn, step, firing, tried)
+    _hand_over(decision, step, firing, tried)
     if element.state != "queued":
-        state = turn.steps[step.name]
+        state = decision.steps[step.name]
         if state.status == "ready" and state.latest == firing.number:
-            turn.steps = turn.steps.set(step.name, replace(state, status="running", reason=None))
+            decision.steps = decision.steps.set(step.name, replace(state, status="running", reason=None))
 
 
 def _asked_now(params: Any, now: datetime) -> Any:
@@ -51,14 +51,14 @@ def _asked_now(params: Any, now: datetime) -> Any:
     }
 
 
-def dispatch_plain(turn: DecisionState, step: FlowStep, firing: Firing, params: Any) -> None:
+def dispatch_plain(decision: DecisionState, step: FlowStep, firing: Firing, params: Any) -> None:
     """The first attempt of a firing that begins and of which nothing had to be evaluated: most are."""
-    _hand_over(turn, step, firing, Element(firing.number, None, step.name, step.under_way, params, 1))
+    _hand_over(decision, step, firing, Element(firing.number, None, step.name, step.under_way, params, 1))
 
 
-def _hand_over(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
-    turn.keep_element(element)
-    turn.attempts.append(new_attempt(turn.was.run, step, firing, element, turn.data))
+def _hand_over(decision: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
+    decision.keep_element(element)
+    decision.attempts.append(new_attempt(decision.was.run, step, firing, element, decision.data))
 
 
 def new_attempt(run: Header, step: FlowStep, firing: Firing, element: Element, data: Any) -> Attempt:
@@ -92,25 +92,27 @@ def limits(times: Timeouts, attempt: Attempt | Element, now: datetime) -> tuple[
     )
 
 
-def hold(turn: DecisionState, element: Element, state: ElementState) -> None:
+def hold(decision: DecisionState, element: Element, state: ElementState) -> None:
     """Keep an element that is in motion and not with a worker: its step is ready, for a reason."""
-    turn.keep_element(replace(element, state=state))
-    before = turn.steps[element.step]
+    decision.keep_element(replace(element, state=state))
+    before = decision.steps[element.step]
     if state in REASONS and element.index is None and before.latest == element.firing:
-        turn.steps = turn.steps.set(element.step, replace(before, status="ready", reason=REASONS[state]))
+        decision.steps = decision.steps.set(
+            element.step, replace(before, status="ready", reason=REASONS[state])
+        )
 
 
-def refill(turn: DecisionState, step: FlowStep, firing: Firing) -> Firing:
+def refill(decision: DecisionState, step: FlowStep, firing: Firing) -> Firing:
     """R11: start queued elements of an `each` as far as `parallel` allows; the firing with its counts."""
     assert firing.total is not None
     begun, live = firing.begun, firing.live
     while begun < firing.total and (step.parallel is None or live < step.parallel):
-        element = turn.elements.get((firing.number, begun))
+        element = decision.elements.get((firing.number, begun))
         begun += 1
         if element is not None and element.state == "queued":
             live += 1
-            start(turn, step, firing, element)
+            start(decision, step, firing, element)
     if (begun, live) != (firing.begun, firing.live):
         firing = replace(firing, begun=begun, live=live)
-        turn.firings = turn.firings.set(firing.number, firing)
+        decision.firings = decision.firings.set(firing.number, firing)
     return firing

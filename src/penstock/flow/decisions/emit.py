@@ -14,43 +14,45 @@ from penstock.kernel.marking import Token
 from penstock.kernel.wiring import WiredStep
 
 
-def put_event(turn: DecisionState, name: str, origin: Origin, firing: int | None = None) -> None:
+def put_event(decision: DecisionState, name: str, origin: Origin, firing: int | None = None) -> None:
     """Fire one event of the run."""
-    number = turn.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
-    put_token(turn, Token(number, name, origin))
+    number = decision.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
+    put_token(decision, Token(number, name, origin))
 
 
-def put_token(turn: DecisionState, token: Token) -> None:
+def put_token(decision: DecisionState, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
-    board = turn.board
+    board = decision.board
     if not board.wiring.keyed:
         board.put(token)
         if board.dropped:
-            record_refused(turn, {})
+            record_refused(decision, {})
         return
     reasons: dict[int, str] = {}
-    board.put(token, lambda step, event: _key(turn, step, event, reasons))
-    record_refused(turn, reasons)
+    board.put(token, lambda step, event: _key(decision, step, event, reasons))
+    record_refused(decision, reasons)
 
 
-def record_refused(turn: DecisionState, reasons: dict[int, str]) -> None:
+def record_refused(decision: DecisionState, reasons: dict[int, str]) -> None:
     """Record what slots did not take."""
-    board = turn.board
+    board = decision.board
     for slot, dropped in board.dropped:
-        name = turn.flow.by_index[slot.step].name
-        turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})
+        name = decision.flow.by_index[slot.step].name
+        decision.record(
+            "withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"}
+        )
     for slot, aside in board.aside:
-        name, reason = turn.flow.by_index[slot.step].name, reasons[slot.step]
-        turn.record(
+        name, reason = decision.flow.by_index[slot.step].name, reasons[slot.step]
+        decision.record(
             "withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"}
         )
-        turn.aside = (*turn.aside, Aside(name, slot.position, aside, reason))
+        decision.aside = (*decision.aside, Aside(name, slot.position, aside, reason))
     board.dropped = board.aside = ()
 
 
-def _key(turn: DecisionState, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
+def _key(decision: DecisionState, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
     """R1: the key of an event at a step with `match`, evaluated as it arrives; None sets it aside."""
-    key = match_key(turn.flow, step, token, turn.data)
+    key = match_key(decision.flow, step, token, decision.data)
     if isinstance(key, str):
         return key
     reasons[step.index] = "its key is null" if key is None else str(key)

@@ -19,68 +19,70 @@ ENDINGS: dict[str, Ending] = {FAIL: "failed", CANCEL: "canceled", TIMEOUT: "time
 
 
 def end_early(
-    turn: DecisionState, event: str, data: Any, error: Failure | None, by: str | None = None
+    decision: DecisionState, event: str, data: Any, error: Failure | None, by: str | None = None
 ) -> None:
     """FAIL, CANCEL or TIMEOUT, whichever is first: all firings are withdrawn, then the clean-up begins."""
-    if turn.ended or turn.ending is not None:
+    if decision.ended or decision.ending is not None:
         return
-    turn.ending = ENDINGS[event]
-    turn.error = error
-    withdraw_all(turn, f"the run {_WORDS[event]}", keep=event == FAIL)
-    put_event(turn, event, Origin(data, turn.tags, turn.now, by))
-    turn.agenda = ()
-    if event in turn.flow.wiring.takers:
-        _wake_takers(turn, event)
-        turn.status = "running"
-        turn.timers += (Timer(turn.now + turn.flow.cleanup_timeout, CleanupTimedOut(turn.epoch)),)
+    decision.ending = ENDINGS[event]
+    decision.error = error
+    withdraw_all(decision, f"the run {_WORDS[event]}", keep=event == FAIL)
+    put_event(decision, event, Origin(data, decision.tags, decision.now, by))
+    decision.agenda = ()
+    if event in decision.flow.wiring.takers:
+        _wake_takers(decision, event)
+        decision.status = "running"
+        decision.timers += (
+            Timer(decision.now + decision.flow.cleanup_timeout, CleanupTimedOut(decision.epoch)),
+        )
     else:
-        finish_run(turn, turn.ending)
+        finish_run(decision, decision.ending)
 
 
-def _wake_takers(turn: DecisionState, event: str) -> None:
+def _wake_takers(decision: DecisionState, event: str) -> None:
     """A slot `x | FAIL` that held an x already is not filled anew by the end, and its step is due all the same."""
-    for slot in turn.flow.wiring.takers[event]:
-        if turn.board.enabled(turn.flow.wiring.steps[slot.step]):
-            turn.board.woken.append(slot.step)
+    for slot in decision.flow.wiring.takers[event]:
+        if decision.board.enabled(decision.flow.wiring.steps[slot.step]):
+            decision.board.woken.append(slot.step)
 
 
-def withdraw_all(turn: DecisionState, reason: str, keep: bool = False) -> None:
+def withdraw_all(decision: DecisionState, reason: str, keep: bool = False) -> None:
     """Withdraw every firing; `keep` remembers them for `retry`. Complete sets that wait do not begin anew."""
-    for number in sorted(turn.firings):
-        firing = turn.firings[number]
-        withdraw_firing(turn, firing, reason)
+    for number in sorted(decision.firings):
+        firing = decision.firings[number]
+        withdraw_firing(decision, firing, reason)
         if keep:
-            turn.halted = turn.halted.set(number, firing)
-    turn.board.woken.clear()
+            decision.halted = decision.halted.set(number, firing)
+    decision.board.woken.clear()
 
 
-def finish_run(turn: DecisionState, status: Status) -> None:
+def finish_run(decision: DecisionState, status: Status) -> None:
     """The run has ended."""
-    withdraw_all(turn, "the run has ended")
+    withdraw_all(decision, "the run has ended")
     if status == "succeeded":
-        status = _compute_result(turn, status)
-    turn.status = status
-    turn.ended = True
-    turn.ended_at = turn.now
-    turn.record("run_ended", data={"status": status})
+        status = _compute_result(decision, status)
+    decision.status = status
+    decision.ended = True
+    decision.ended_at = decision.now
+    decision.record("run_ended", data={"status": status})
 
 
-def _compute_result(turn: DecisionState, status: Status) -> Status:
-    expression = turn.flow.result
+def _compute_result(decision: DecisionState, status: Status) -> Status:
+    expression = decision.flow.result
     if expression is None:
-        turn.result = turn.data
+        decision.result = decision.data
         return status
     scope = {
-        "run": run_variable(turn.was.run),
-        "data": turn.data,
-        "tags": visible(turn.tags),
-        "steps": steps_variable(turn.steps, expression),
-        "now": turn.now,
+        "run": run_variable(decision.was.run),
+        "data": decision.data,
+        "tags": visible(decision.tags),
+        "steps": steps_variable(decision.steps, expression),
+        "now": decision.now,
     }
     try:
-        turn.result = expression(scope)
+        decision.result = expression(scope)
     except EvaluationError as error:
-        turn.error = Failure("expression", f"`result`: {error}")
+        decision.error = Failure("expression", f"`result`: {error}")
         return "failed"
     return status
 

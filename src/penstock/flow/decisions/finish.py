@@ -28,24 +28,28 @@ MISFITS, MESSAGE = 5, 2000
 UNDER_WAY = ("running", "parked")
 
 
-def report(turn: DecisionState, reported: Reported) -> Answer:
+def report(decision: DecisionState, reported: Reported) -> Answer:
     """How an attempt ended; a report of an attempt that is not the current one changes nothing."""
-    element = turn.elements.get((reported.firing, reported.index))
+    element = decision.elements.get((reported.firing, reported.index))
     if element is None or element.attempt != reported.attempt or element.state not in UNDER_WAY:
         return "superseded"
-    firing, step, outcome = turn.firings[element.firing], turn.flow.steps[element.step], reported.outcome
+    firing, step, outcome = (
+        decision.firings[element.firing],
+        decision.flow.steps[element.step],
+        reported.outcome,
+    )
     if isinstance(outcome, Done) and step.output is not None:
         outcome = _promised(step, outcome)
     if reported.outside and element.state == "running":
-        turn.withdrawn += (element.id,)  # it was faster than the worker that hands the work over
+        decision.withdrawn += (element.id,)  # it was faster than the worker that hands the work over
     if isinstance(outcome, Done):
-        _complete(turn, step, firing, element, outcome)
+        _complete(decision, step, firing, element, outcome)
     elif isinstance(outcome, Failed):
-        _retry_failure(turn, step, firing, element, outcome)
+        _retry_failure(decision, step, firing, element, outcome)
     elif isinstance(outcome, Parked):
-        return _park(turn, step, firing, element, outcome)
+        return _park(decision, step, firing, element, outcome)
     else:
-        _retry_timeout(turn, step, firing, element, outcome)
+        _retry_timeout(decision, step, firing, element, outcome)
     return "accepted"
 
 
@@ -59,34 +63,36 @@ def _promised(step: FlowStep, done: Done) -> Done | Failed:
     return Failed(error=Failure("error", message[:MESSAGE], {"errors": wrong[:MISFITS]}))
 
 
-def _park(turn: DecisionState, step: FlowStep, firing: Firing, element: Element, parked: Parked) -> Answer:
+def _park(
+    decision: DecisionState, step: FlowStep, firing: Firing, element: Element, parked: Parked
+) -> Answer:
     """The attempt goes on without a worker: whoever was given the work reports its end."""
     if element.state != "running":
         return "superseded"
-    turn.keep_element(replace(element, state="parked"))
-    turn.timers += limits(step.timeouts.times(element.multiplier), element, turn.now)
+    decision.keep_element(replace(element, state="parked"))
+    decision.timers += limits(step.timeouts.times(element.multiplier), element, decision.now)
     data = {"parked": parked.waits, "index": element.index}
-    turn.record("attempt", step.name, attempt=element.attempt, data=data, firing=firing.number)
+    decision.record("attempt", step.name, attempt=element.attempt, data=data, firing=firing.number)
     return "accepted"
 
 
-def _complete(turn: DecisionState, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
+def _complete(decision: DecisionState, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
     if done.port not in step.ways:
-        fail_element(turn, step, firing, element, Failure("error", unknown_port(step.name, step.ports)))
+        fail_element(decision, step, firing, element, Failure("error", unknown_port(step.name, step.ports)))
         return
     if done.port == "failed":
         message = f"the task of step '{step.name}' ended on port `failed`"
-        fail_element(turn, step, firing, element, Failure("error", message, done.output))
+        fail_element(decision, step, firing, element, Failure("error", message, done.output))
         return
     if done.correlate and (wrong := _wrong_key(step, done.correlate)) is not None:
-        fail_element(turn, step, firing, element, wrong)
+        fail_element(decision, step, firing, element, wrong)
         return
-    if (large := _too_large(turn, done.set)) is not None:
-        fail_element(turn, step, firing, element, large)
+    if (large := _too_large(decision, done.set)) is not None:
+        fail_element(decision, step, firing, element, large)
         return
     if done.correlate:
-        correlate(turn, step, firing, done.correlate)
-    finish_element(turn, step, firing, element, done.port, done.output, tag_change(done), done.set)
+        correlate(decision, step, firing, done.correlate)
+    finish_element(decision, step, firing, element, done.port, done.output, tag_change(done), done.set)
 
 
 def unknown_port(step: str, ports: Iterable[str | None], port: str | None = None) -> str:
@@ -122,32 +128,34 @@ def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
     return None
 
 
-def correlate(turn: DecisionState, step: FlowStep, firing: Firing, keys: dict[str, str]) -> Failure | None:
+def correlate(
+    decision: DecisionState, step: FlowStep, firing: Firing, keys: dict[str, str]
+) -> Failure | None:
     """Give the run keys by which outside events find it; or why it cannot have them."""
     if (wrong := _wrong_key(step, keys)) is not None:
         return wrong
     for key, value in keys.items():
-        number = turn.record("correlated", step.name, data={key: value}, firing=firing.number)
-        turn.keys = turn.keys.set((key, value), number)
-        turn.correlations += ((key, value),)
+        number = decision.record("correlated", step.name, data={key: value}, firing=firing.number)
+        decision.keys = decision.keys.set((key, value), number)
+        decision.correlations += ((key, value),)
     return None
 
 
 def finish_inline(
-    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, finish: Finish
+    decision: DecisionState, step: FlowStep, firing: Firing, element: Element, finish: Finish
 ) -> None:
     """A box that needs no worker has ended."""
-    turn.keep_element(element)
-    if (large := _too_large(turn, finish.set)) is not None:
-        fail_element(turn, step, firing, element, large)
+    decision.keep_element(element)
+    if (large := _too_large(decision, finish.set)) is not None:
+        fail_element(decision, step, firing, element, large)
         return
     if finish.emission is not None:
-        turn.emissions += (finish.emission,)
-    finish_element(turn, step, firing, element, finish.port, finish.output, finish.tags, finish.set)
+        decision.emissions += (finish.emission,)
+    finish_element(decision, step, firing, element, finish.port, finish.output, finish.tags, finish.set)
 
 
 def finish_element(
-    turn: DecisionState,
+    decision: DecisionState,
     step: FlowStep,
     firing: Firing,
     element: Element,
@@ -157,57 +165,59 @@ def finish_element(
     set: dict[str, Any] | None = None,
 ) -> None:
     """An element ended well: its data and tags are applied, then the firing ends or goes on."""
-    close_element(turn, element)
+    close_element(decision, element)
     if set is not None:
-        apply_set(turn, set, step.name, firing.number)
+        apply_set(decision, set, step.name, firing.number)
     if tags is not None:
         changed = change(firing.tags, tags, firing.number)
-        turn.tags = changed if turn.tags is firing.tags else change(turn.tags, tags, firing.number)
+        decision.tags = (
+            changed if decision.tags is firing.tags else change(decision.tags, tags, firing.number)
+        )
         firing = replace(firing, tags=changed)
     if firing.total is None:
-        end_firing(turn, step, firing, port, output, element.attempt or None, tags=tags)
+        end_firing(decision, step, firing, port, output, element.attempt or None, tags=tags)
     else:
-        _element_ended(turn, step, firing, element, port, output, tags)
+        _element_ended(decision, step, firing, element, port, output, tags)
 
 
-def _too_large(turn: DecisionState, patch: dict[str, Any] | None) -> Failure | None:
+def _too_large(decision: DecisionState, patch: dict[str, Any] | None) -> Failure | None:
     """Why the run's data cannot take a `set`; None: it can."""
     if not patch:
         return None
     try:
-        validate_data_size(merge_patch(turn.data, patch))
+        validate_data_size(merge_patch(decision.data, patch))
     except TooLarge as error:
         return Failure("too_large", f"with this `set` the run's data {error}")
     return None
 
 
-def apply_set(turn: DecisionState, patch: dict[str, Any], step: str | None, firing: int | None) -> None:
+def apply_set(decision: DecisionState, patch: dict[str, Any], step: str | None, firing: int | None) -> None:
     """`set` is a JSON Merge Patch, applied in history order."""
-    turn.data = merge_patch(turn.data, patch)
-    turn.record("set", step, data=patch, firing=firing)
+    decision.data = merge_patch(decision.data, patch)
+    decision.record("set", step, data=patch, firing=firing)
 
 
 # -- budgets -----------------------------------------------------------------------------------------------
 
 
 def _retry_failure(
-    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, failed: Failed
+    decision: DecisionState, step: FlowStep, firing: Firing, element: Element, failed: Failed
 ) -> None:
     failures = element.failures + 1
-    seed = f"{turn.was.run.id}/{element.firing}/{element.index}"
+    seed = f"{decision.was.run.id}/{element.firing}/{element.index}"
     delay = step.retry.after_failure(failures, seed, failed.retry_after) if failed.retry else None
     if delay is None:
-        fail_element(turn, step, firing, element, failed.error)
+        fail_element(decision, step, firing, element, failed.error)
         return
-    due = turn.now + delay
-    _record_attempt(turn, element, failed.error, due)
-    hold(turn, replace(element, failures=failures), "backoff")
-    turn.timers += (Timer(due, Rang(element.firing, element.index, element.attempt)),)
-    turn.withdrawn += (element.id,)
+    due = decision.now + delay
+    _record_attempt(decision, element, failed.error, due)
+    hold(decision, replace(element, failures=failures), "backoff")
+    decision.timers += (Timer(due, Rang(element.firing, element.index, element.attempt)),)
+    decision.withdrawn += (element.id,)
 
 
 def _retry_timeout(
-    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut
+    decision: DecisionState, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut
 ) -> None:
     kind = "lost" if outcome.limit == "lost" else "timeout"
     free = (
@@ -219,24 +229,24 @@ def _retry_timeout(
     )
     error = Failure(kind, outcome.message or message, {"limit": outcome.limit})
     multiplier = element.multiplier if free else step.retry.after_timeout(timeouts)
-    turn.withdrawn += (element.id,)
+    decision.withdrawn += (element.id,)
     if multiplier is None:
-        fail_element(turn, step, firing, element, error)
+        fail_element(decision, step, firing, element, error)
         return
-    _record_attempt(turn, element, error, turn.now)
-    dispatch(turn, step, firing, replace(element, timeouts=timeouts, multiplier=multiplier))
+    _record_attempt(decision, element, error, decision.now)
+    dispatch(decision, step, firing, replace(element, timeouts=timeouts, multiplier=multiplier))
 
 
-def _record_attempt(turn: DecisionState, element: Element, error: Failure, due: datetime) -> None:
+def _record_attempt(decision: DecisionState, element: Element, error: Failure, due: datetime) -> None:
     data = {"error": plain_failure(error), "retry_at": due, "index": element.index}
-    turn.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
+    decision.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
 
 
 # -- elements of an `each` ----------------------------------------------------------------------------------
 
 
 def _element_ended(
-    turn: DecisionState,
+    decision: DecisionState,
     step: FlowStep,
     firing: Firing,
     element: Element,
@@ -247,23 +257,23 @@ def _element_ended(
     assert element.index is not None
     data = {"index": element.index, "port": port, "output": output}
     attempt = element.attempt or None
-    turn.record("attempt", step.name, attempt=attempt, data=data, firing=firing.number, tags=tags)
+    decision.record("attempt", step.name, attempt=attempt, data=data, firing=firing.number, tags=tags)
     if port not in ("done", None) and not step.collect:
         decided = {"item": firing.items[element.index], "index": element.index, "output": output}
-        attempts = attempts_of(turn.elements, firing) + element.attempt
-        withdraw_elements(turn, firing)
-        drop_results(turn, firing)
-        end_firing(turn, step, replace(firing, attempts=attempts), port, decided, None)
+        attempts = attempts_of(decision.elements, firing) + element.attempt
+        withdraw_elements(decision, firing)
+        drop_results(decision, firing)
+        end_firing(decision, step, replace(firing, attempts=attempts), port, decided, None)
         return
-    _count(turn, step, firing, element, output, failed=False)
+    _count(decision, step, firing, element, output, failed=False)
 
 
 def _count(
-    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool
+    decision: DecisionState, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool
 ) -> None:
     """One more element is over: keep its entry, start others, end the firing with the last."""
     assert firing.total is not None and element.index is not None
-    turn.keep_result(firing.number, element.index, Result(entry, failed))
+    decision.keep_result(firing.number, element.index, Result(entry, failed))
     firing = replace(
         firing,
         live=firing.live - (element.attempt > 0),
@@ -271,52 +281,54 @@ def _count(
         done=firing.done + (not failed),
         failed=firing.failed + failed,
     )
-    turn.firings = turn.firings.set(firing.number, firing)
-    _show_elements(turn, firing)
+    decision.firings = decision.firings.set(firing.number, firing)
+    _show_elements(decision, firing)
     if firing.done + firing.failed == firing.total:
-        outputs = [turn.results[firing.number, number].entry for number in range(firing.total)]
-        drop_results(turn, firing)
-        end_firing(turn, step, firing, "done", outputs, None)
+        outputs = [decision.results[firing.number, number].entry for number in range(firing.total)]
+        drop_results(decision, firing)
+        end_firing(decision, step, firing, "done", outputs, None)
     else:
-        refill(turn, step, firing)
+        refill(decision, step, firing)
 
 
-def _show_elements(turn: DecisionState, firing: Firing) -> None:
-    state = turn.steps[firing.step]
+def _show_elements(decision: DecisionState, firing: Firing) -> None:
+    state = decision.steps[firing.step]
     if state.latest == firing.number:
         counts = (firing.total or 0, firing.done, firing.failed)
-        turn.steps = turn.steps.set(firing.step, replace(state, elements=counts))
+        decision.steps = decision.steps.set(firing.step, replace(state, elements=counts))
 
 
 # -- firings ------------------------------------------------------------------------------------------------
 
 
 def fail_element(
-    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, error: Failure
+    decision: DecisionState, step: FlowStep, firing: Firing, element: Element, error: Failure
 ) -> None:
     """An element failed for good."""
-    if element.id in turn.elements:
-        close_element(turn, element)
+    if element.id in decision.elements:
+        close_element(decision, element)
     if element.index is not None and step.collect:
         entry = {"error": plain_failure(error)}
         data = {"index": element.index, **entry}
-        turn.record("attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number)
-        _count(turn, step, firing, element, entry, failed=True)
+        decision.record(
+            "attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number
+        )
+        _count(decision, step, firing, element, entry, failed=True)
         return
-    end_failed(turn, step, firing, error, element.attempt, element.index)
+    end_failed(decision, step, firing, error, element.attempt, element.index)
 
 
 def end_failed(
-    turn: DecisionState, step: FlowStep, firing: Firing, error: Failure, attempts: int, index: int | None
+    decision: DecisionState, step: FlowStep, firing: Firing, error: Failure, attempts: int, index: int | None
 ) -> None:
     """R7: the firing failed. The failure goes to whoever waits for it, is put off, or ends the run."""
-    total = attempts if firing.total is None else attempts + attempts_of(turn.elements, firing)
-    withdraw_elements(turn, firing)
+    total = attempts if firing.total is None else attempts + attempts_of(decision.elements, firing)
+    withdraw_elements(decision, firing)
     if firing.total is not None:
-        _show_elements(turn, replace(firing, failed=firing.failed + (index is not None)))
-    close_firing(turn, firing, "failed", total, "failed", turn.steps[step.name].output, error)
-    if turn.ending is None:
-        turn.failed = turn.failed.set(firing.number, firing)
+        _show_elements(decision, replace(firing, failed=firing.failed + (index is not None)))
+    close_firing(decision, firing, "failed", total, "failed", decision.steps[step.name].output, error)
+    if decision.ending is None:
+        decision.failed = decision.failed.set(firing.number, firing)
     data: dict[str, Any] = {
         "step": step.name,
         "error": plain_failure(error),
@@ -325,21 +337,23 @@ def end_failed(
     }
     if index is not None:
         data["item"] = firing.items[index]
-    turn.record("ended", step.name, port="failed", attempt=attempts or None, data=data, firing=firing.number)
-    fire_way(turn, step, firing, _failure_way(turn, step), data, error)
+    decision.record(
+        "ended", step.name, port="failed", attempt=attempts or None, data=data, firing=firing.number
+    )
+    fire_way(decision, step, firing, _failure_way(decision, step), data, error)
 
 
-def _failure_way(turn: DecisionState, step: FlowStep) -> Way:
+def _failure_way(decision: DecisionState, step: FlowStep) -> Way:
     """A task without a port `failed` cannot have its failure handled."""
     way = step.ways.get("failed")
     if way is not None:
         return way
-    put_off = turn.flow.definition.on_failure == "continue"
+    put_off = decision.flow.definition.on_failure == "continue"
     return Way("failed", (), ending=None if put_off else FAIL, failure=True, put_off=put_off)
 
 
 def end_firing(
-    turn: DecisionState,
+    decision: DecisionState,
     step: FlowStep,
     firing: Firing,
     port: str | None,
@@ -350,28 +364,30 @@ def end_firing(
 ) -> None:
     """The firing ended on a port: its events are fired."""
     attempts = attempt or 0 if firing.total is None else firing.attempts
-    close_firing(turn, firing, "disabled" if disabled else "complete", attempts, port, output)
-    turn.record("ended", step.name, port=port, attempt=attempt, data=output, firing=firing.number, tags=tags)
-    fire_way(turn, step, firing, step.ways[port], output, None)
+    close_firing(decision, firing, "disabled" if disabled else "complete", attempts, port, output)
+    decision.record(
+        "ended", step.name, port=port, attempt=attempt, data=output, firing=firing.number, tags=tags
+    )
+    fire_way(decision, step, firing, step.ways[port], output, None)
 
 
 def fire_way(
-    turn: DecisionState, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None
+    decision: DecisionState, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None
 ) -> None:
     """R3: fire what is listed for the port. OK says that the goal is reached; FAIL and CANCEL end the run."""
-    origin = Origin(data, firing.tags, turn.now, step.name, firing=firing.number)
+    origin = Origin(data, firing.tags, decision.now, step.name, firing=firing.number)
     for name in way.names:
-        put_event(turn, name, origin, firing.number)
+        put_event(decision, name, origin, firing.number)
     if way.ok:
-        turn.ok = True
+        decision.ok = True
         if OK not in way.names:
-            turn.record("event", step.name, OK, data=data, firing=firing.number)
-    if way.put_off and turn.ending is None:
-        turn.put_off = turn.put_off.set(firing.number, data)
+            decision.record("event", step.name, OK, data=data, firing=firing.number)
+    if way.put_off and decision.ending is None:
+        decision.put_off = decision.put_off.set(firing.number, data)
     if way.ending == FAIL:
-        end_early(turn, FAIL, data, error or _cause(step, firing, data), step.name)
+        end_early(decision, FAIL, data, error or _cause(step, firing, data), step.name)
     elif way.ending == CANCEL:
-        end_early(turn, CANCEL, data, None, step.name)
+        end_early(decision, CANCEL, data, None, step.name)
 
 
 def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:

@@ -70,31 +70,31 @@ def _puts(replay: Replay) -> list[Put]:
     return [put for _, put in sorted(found, key=lambda each: each[0])]
 
 
-def set_out(turn: DecisionState, tags: dict[str, Any]) -> bool:
+def set_out(decision: DecisionState, tags: dict[str, Any]) -> bool:
     """The time of a run begins, with its first tags; False: it has begun before."""
-    if turn.started_at is not None:
+    if decision.started_at is not None:
         return False
-    turn.started_at = turn.now
-    if turn.flow.timeout is not None:
-        turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
+    decision.started_at = decision.now
+    if decision.flow.timeout is not None:
+        decision.timers += (Timer(decision.now + decision.flow.timeout, RunTimedOut(decision.epoch)),)
     if tags:
-        turn.tags = change(NO_TAGS, TagChange(dict(tags)), 0)
+        decision.tags = change(NO_TAGS, TagChange(dict(tags)), 0)
     return True
 
 
-def begin_from(turn: DecisionState, begun: BegunFrom) -> Answer:
+def begin_from(decision: DecisionState, begun: BegunFrom) -> Answer:
     """The run begins with events in its slots instead of START, and with what earlier steps of the old run said."""
-    if not set_out(turn, begun.tags):
+    if not set_out(decision, begun.tags):
         return "duplicate"
-    turn.data = begun.data
-    turn.record("set", data=begun.data, tags=TagChange(begun.tags, replace=True))
+    decision.data = begun.data
+    decision.record("set", data=begun.data, tags=TagChange(begun.tags, replace=True))
     for name in begun.came:
-        turn.came = turn.came.set(name, turn.came.get(name, 0) + 1)
+        decision.came = decision.came.set(name, decision.came.get(name, 0) + 1)
     for name, output in begun.outputs.items():
-        if name in turn.flow.steps:
-            turn.steps = turn.steps.set(
+        if name in decision.flow.steps:
+            decision.steps = decision.steps.set(
                 name, StepState("complete", output=output, reason="rerun", spoke=True)
             )
     for put in begun.puts:
-        put_into(turn, put, f"rerun from step '{begun.step}'")
+        put_into(decision, put, f"rerun from step '{begun.step}'")
     return "accepted"

@@ -26,49 +26,51 @@ class Starving(Struct, frozen=True):
         return [name for slot in self.missing for name in slot.split(" | ")]
 
 
-def settle(turn: DecisionState) -> None:
+def settle(decision: DecisionState) -> None:
     """Decide what the run is after all that could begin has begun."""
-    if turn.ended or turn.started_at is None:
+    if decision.ended or decision.started_at is None:
         return
-    if turn.firings or turn.unfinished:
-        turn.status = _moving(turn)
-    elif turn.ending is not None:
-        finish_run(turn, turn.ending)
-    elif turn.paused:
-        turn.status = "paused"
-    elif turn.put_off:
-        first = turn.put_off[min(turn.put_off)]
+    if decision.firings or decision.unfinished:
+        decision.status = _moving(decision)
+    elif decision.ending is not None:
+        finish_run(decision, decision.ending)
+    elif decision.paused:
+        decision.status = "paused"
+    elif decision.put_off:
+        first = decision.put_off[min(decision.put_off)]
         error = first["error"]
-        end_early(turn, FAIL, first, Failure(error["kind"], error["message"], error["detail"]), first["step"])
-    elif turn.ok:
-        finish_run(turn, "succeeded")
+        end_early(
+            decision, FAIL, first, Failure(error["kind"], error["message"], error["detail"]), first["step"]
+        )
+    elif decision.ok:
+        finish_run(decision, "succeeded")
     else:
-        _settle_open(turn)
+        _settle_open(decision)
 
 
-def _moving(turn: DecisionState) -> Status:
+def _moving(decision: DecisionState) -> Status:
     """What a run in motion is shown as: `waiting` where all that moves waits for people or callbacks."""
-    if turn.ending is not None:
+    if decision.ending is not None:
         return "running"
-    if turn.paused:
+    if decision.paused:
         return "paused"
-    if not turn.flow.parks or turn.unfinished or not turn.elements:
+    if not decision.flow.parks or decision.unfinished or not decision.elements:
         return "running"
-    return "waiting" if all(map(_is_parked, turn.elements.values())) else "running"
+    return "waiting" if all(map(_is_parked, decision.elements.values())) else "running"
 
 
 def _is_parked(element: Element) -> bool:
     return element.state in ("parked", "queued")  # one that is queued waits for one that is parked
 
 
-def _settle_open(turn: DecisionState) -> None:
-    flow = turn.flow
-    if flow.outside and any(_would_begin(flow, turn.board.look(), _pending(flow, turn.came))):
-        turn.status = "waiting"
-    elif not flow.net.names_ok and (not turn.board.tokens or _only_outside(turn.board.look())):
-        finish_run(turn, "succeeded")
+def _settle_open(decision: DecisionState) -> None:
+    flow = decision.flow
+    if flow.outside and any(_would_begin(flow, decision.board.look(), _pending(flow, decision.came))):
+        decision.status = "waiting"
+    elif not flow.net.names_ok and (not decision.board.tokens or _only_outside(decision.board.look())):
+        finish_run(decision, "succeeded")
     else:
-        turn.status = "stalled"
+        decision.status = "stalled"
 
 
 def _only_outside(marking: Marking) -> bool:

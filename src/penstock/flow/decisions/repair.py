@@ -19,29 +19,29 @@ from penstock.kernel.net import FAIL
 from penstock.kernel.wiring import WiredSlot
 
 
-def repair(turn: DecisionState, wish: Repaired) -> Answer:
+def repair(decision: DecisionState, request: Repaired) -> Answer:
     """Change the marking as a whole, or not at all; steps that are enabled then begin by the usual rules."""
-    if wish.expect is not None and wish.expect != turn.seq:
+    if request.expect is not None and request.expect != decision.seq:
         return "superseded"
-    if turn.ended or repair_error(turn, wish) is not None:
+    if decision.ended or repair_error(decision, request) is not None:
         return "refused"
-    for take in wish.take:
-        slot = slot_of(turn.flow, take)
+    for take in request.take:
+        slot = slot_of(decision.flow, take)
         assert slot is not None
-        gone = turn.board.remove(slot, take.number)
+        gone = decision.board.remove(slot, take.number)
         name = None if gone is None else gone.name
-        data = {"take": take.slot, "number": take.number, "reason": wish.reason}
-        turn.record("repaired", take.step, name, data=data)
-    for put in wish.put:
-        put_into(turn, put, wish.reason)
+        data = {"take": take.slot, "number": take.number, "reason": request.reason}
+        decision.record("repaired", take.step, name, data=data)
+    for put in request.put:
+        put_into(decision, put, request.reason)
     return "accepted"
 
 
-def repair_error(turn: DecisionState, wish: Repaired) -> str | None:
+def repair_error(decision: DecisionState, request: Repaired) -> str | None:
     """Why a repair cannot be done; None: it can."""
-    marking = turn.board.look()
-    for take in wish.take:
-        slot = slot_of(turn.flow, take)
+    marking = decision.board.look()
+    for take in request.take:
+        slot = slot_of(decision.flow, take)
         if slot is None:
             return f"there is no slot {take.slot} at a step '{take.step}'"
         if not any(
@@ -51,18 +51,18 @@ def repair_error(turn: DecisionState, wish: Repaired) -> str | None:
             for token in tokens
         ):
             return f"no event {take.number} waits in slot {take.slot} of step '{take.step}'"
-    return next((wrong for put in wish.put if (wrong := _wrong_put(turn, put)) is not None), None)
+    return next((wrong for put in request.put if (wrong := _wrong_put(decision, put)) is not None), None)
 
 
-def _wrong_put(turn: DecisionState, put: Put) -> str | None:
-    slot = slot_of(turn.flow, put)
+def _wrong_put(decision: DecisionState, put: Put) -> str | None:
+    slot = slot_of(decision.flow, put)
     if slot is None:
         return f"there is no slot {put.slot} at a step '{put.step}'"
     if put.event not in slot.events:
         return f"slot {put.slot} of step '{put.step}' takes {' or '.join(slot.events)}, not '{put.event}'"
-    token = Token(0, put.event, Origin(put.data, turn.tags, turn.now))
+    token = Token(0, put.event, Origin(put.data, decision.tags, decision.now))
     if slot.keyed and not isinstance(
-        match_key(turn.flow, turn.flow.steps[put.step].wired, token, turn.data), str
+        match_key(decision.flow, decision.flow.steps[put.step].wired, token, decision.data), str
     ):
         return f"the event '{put.event}' gets no key by the `match` of step '{put.step}'"
     return None
@@ -73,14 +73,14 @@ def slot_of(flow: Flow, where: Put | Take) -> WiredSlot | None:
     return step.slots[where.slot] if step is not None and 0 <= where.slot < len(step.slots) else None
 
 
-def put_into(turn: DecisionState, put: Put, reason: str | None) -> None:
+def put_into(decision: DecisionState, put: Put, reason: str | None) -> None:
     """Put one event into one slot, and record it."""
     data = {"put": put.slot, "data": put.data, "reason": reason}
-    number = turn.record("repaired", put.step, put.event, data=data)
-    source = put.event if put.event in turn.flow.steps else None
-    token = Token(number, put.event, Origin(put.data, turn.tags, turn.now, source))
-    add(turn.flow, turn.board, put, token, turn.data)
-    record_refused(turn, {})
+    number = decision.record("repaired", put.step, put.event, data=data)
+    source = put.event if put.event in decision.flow.steps else None
+    token = Token(number, put.event, Origin(put.data, decision.tags, decision.now, source))
+    add(decision.flow, decision.board, put, token, decision.data)
+    record_refused(decision, {})
 
 
 def add(flow: Flow, board: MutableMarking, put: Put, token: Token, data: object) -> None:
@@ -94,103 +94,105 @@ def add(flow: Flow, board: MutableMarking, put: Put, token: Token, data: object)
 # -- skipping ------------------------------------------------------------------------------------------------
 
 
-def skip(turn: DecisionState, wish: Skipped) -> Answer:
+def skip(decision: DecisionState, request: Skipped) -> Answer:
     """A step ends on a port without its task, with an output that a person gives. See `unskippable`."""
-    step = turn.flow.steps.get(wish.step)
-    if step is None or unskippable(turn, step, wish) is not None:
+    step = decision.flow.steps.get(request.step)
+    if step is None or unskippable(decision, step, request) is not None:
         return "refused"
-    state = turn.steps.get(step.name, NEVER_FIRED)
-    if turn.ended:
-        return _skip_failed(turn, step, wish)
+    state = decision.steps.get(step.name, NEVER_FIRED)
+    if decision.ended:
+        return _skip_failed(decision, step, request)
     if state.live:
         for number in state.live:
-            _skip_live(turn, step, turn.firings[number], wish)
-    elif turn.board.enabled(step.wired):
-        turn.record("repaired", step.name, port=wish.port, data=_said(wish))
-        begin_firing(turn, step, turn.board.take(step.wired), wish)
+            _skip_live(decision, step, decision.firings[number], request)
+    elif decision.board.enabled(step.wired):
+        decision.record("repaired", step.name, port=request.port, data=_said(request))
+        begin_firing(decision, step, decision.board.take(step.wired), request)
     else:
-        _skip_starving(turn, step, wish)
+        _skip_starving(decision, step, request)
     return "accepted"
 
 
-def no_way(step: FlowStep, wish: Skipped) -> str | None:
+def no_way(step: FlowStep, request: Skipped) -> str | None:
     """Why a step cannot end on the port that is wished for; None: it can."""
-    if wish.port in step.ways and wish.port != "failed":
+    if request.port in step.ways and request.port != "failed":
         return None
     offered = ", ".join(port for port in step.ports if port != "failed") or "none"
-    return f"it cannot end on port '{wish.port}': its ports are {offered}"
+    return f"it cannot end on port '{request.port}': its ports are {offered}"
 
 
-def unskippable(turn: DecisionState, step: FlowStep, wish: Skipped) -> str | None:
+def unskippable(decision: DecisionState, step: FlowStep, request: Skipped) -> str | None:
     """Why a step cannot be skipped; None: it can."""
-    if (why := no_way(step, wish)) is not None:
+    if (why := no_way(step, request)) is not None:
         return why
-    failed = any(firing.step == step.name for firing in turn.failed.values())
-    if turn.ended:
-        return None if turn.status == "failed" and failed else f"the run has ended as {turn.status}"
-    if turn.steps.get(step.name, NEVER_FIRED).live or turn.board.enabled(step.wired):
+    failed = any(firing.step == step.name for firing in decision.failed.values())
+    if decision.ended:
+        return None if decision.status == "failed" and failed else f"the run has ended as {decision.status}"
+    if decision.steps.get(step.name, NEVER_FIRED).live or decision.board.enabled(step.wired):
         return None
-    if turn.status != "stalled":
+    if decision.status != "stalled":
         return "it is not running; events that it waits for may still come"
-    marking = turn.board.look()
+    marking = decision.board.look()
     mine = {slot.index for slot in step.wired.slots}
     held = any((place if isinstance(place, int) else place[0]) in mine for place in marking.tokens)
     return None if held else "nothing waits at it"
 
 
-def _said(wish: Skipped) -> dict[str, object]:
-    return {"skip": wish.port, "output": wish.output, "reason": wish.reason}
+def _said(request: Skipped) -> dict[str, object]:
+    return {"skip": request.port, "output": request.output, "reason": request.reason}
 
 
-def _skip_live(turn: DecisionState, step: FlowStep, firing: Firing, wish: Skipped) -> None:
-    turn.record("repaired", step.name, port=wish.port, data=_said(wish), firing=firing.number)
-    withdraw_elements(turn, firing)
-    drop_results(turn, firing)
-    end_firing(turn, step, firing, wish.port, wish.output, None)
+def _skip_live(decision: DecisionState, step: FlowStep, firing: Firing, request: Skipped) -> None:
+    decision.record("repaired", step.name, port=request.port, data=_said(request), firing=firing.number)
+    withdraw_elements(decision, firing)
+    drop_results(decision, firing)
+    end_firing(decision, step, firing, request.port, request.output, None)
 
 
-def _skip_failed(turn: DecisionState, step: FlowStep, wish: Skipped) -> Answer:
+def _skip_failed(decision: DecisionState, step: FlowStep, request: Skipped) -> Answer:
     """The run goes on as after a retry, but the failed firings of the step end on the port instead."""
-    count = sum(firing.step == step.name for firing in turn.failed.values())
-    answer = retry(turn, Retried(step.name, wish.paused))
+    count = sum(firing.step == step.name for firing in decision.failed.values())
+    answer = retry(decision, Retried(step.name, request.paused))
     if answer != "accepted":
         return answer
-    turn.record("repaired", step.name, port=wish.port, data=_said(wish))
+    decision.record("repaired", step.name, port=request.port, data=_said(request))
     for _ in range(count):
-        begin_firing(turn, step, turn.board.take(step.wired), wish)
-    wake_all(turn)
+        begin_firing(decision, step, decision.board.take(step.wired), request)
+    wake_all(decision)
     return "accepted"
 
 
-def _skip_starving(turn: DecisionState, step: FlowStep, wish: Skipped) -> None:
+def _skip_starving(decision: DecisionState, step: FlowStep, request: Skipped) -> None:
     """In a stalled run: what waits at the step is withdrawn, and the events of the port are fired."""
-    number = turn.record("repaired", step.name, port=wish.port, data=_said(wish) | {"cleared": True})
-    turn.board.clear(step.wired)
-    state = turn.steps.get(step.name, NEVER_FIRED)
-    shown = StepState(
-        "complete", state.firings, (), number, 0, wish.output, None, wish.port, "skipped", None, True
+    number = decision.record(
+        "repaired", step.name, port=request.port, data=_said(request) | {"cleared": True}
     )
-    turn.steps = turn.steps.set(step.name, shown)
-    firing = Firing(number, step.name, Taken(()), turn.now, turn.tags)
-    fire_way(turn, step, firing, step.ways[wish.port], wish.output, None)
+    decision.board.clear(step.wired)
+    state = decision.steps.get(step.name, NEVER_FIRED)
+    shown = StepState(
+        "complete", state.firings, (), number, 0, request.output, None, request.port, "skipped", None, True
+    )
+    decision.steps = decision.steps.set(step.name, shown)
+    firing = Firing(number, step.name, Taken(()), decision.now, decision.tags)
+    fire_way(decision, step, firing, step.ways[request.port], request.output, None)
 
 
 # -- giving up -----------------------------------------------------------------------------------------------
 
 
-def give_up(turn: DecisionState, wish: GivenUp) -> Answer:
+def give_up(decision: DecisionState, request: GivenUp) -> Answer:
     """The run is made to fail; its clean-up steps still run, unless it is forced."""
-    if turn.ended:
+    if decision.ended:
         return "refused"
-    if turn.ending is not None and not wish.force:
+    if decision.ending is not None and not request.force:
         return "duplicate"
-    message = wish.reason or "a person let the run fail"
-    turn.record("repaired", data={"fail": True, "reason": wish.reason})
+    message = request.reason or "a person let the run fail"
+    decision.record("repaired", data={"fail": True, "reason": request.reason})
     error = Failure("error", message)
-    if wish.force:
-        turn.ending, turn.error = turn.ending or "failed", turn.error or error
-        withdraw_all(turn, "the run was given up", keep=True)
-        finish_run(turn, turn.ending)
+    if request.force:
+        decision.ending, decision.error = decision.ending or "failed", decision.error or error
+        withdraw_all(decision, "the run was given up", keep=True)
+        finish_run(decision, decision.ending)
     else:
-        end_early(turn, FAIL, {"step": None, "error": plain_failure(error)}, error)
+        end_early(decision, FAIL, {"step": None, "error": plain_failure(error)}, error)
     return "accepted"

@@ -17,38 +17,43 @@ from penstock.kernel.net import FAIL
 T = TypeVar("T")
 
 
-def retry(turn: DecisionState, retried: Retried) -> Answer:
+def retry(decision: DecisionState, retried: Retried) -> Answer:
     """R13: put back what failed and withdrawn firings consumed; the run is running again."""
-    if turn.status != "failed":
+    if decision.status != "failed":
         return "refused"
-    chosen = [firing for firing in turn.failed.values() if retried.step in (None, firing.step)]
-    firings = sorted((*chosen, *turn.halted.values()), key=lambda firing: firing.number)
+    chosen = [firing for firing in decision.failed.values() if retried.step in (None, firing.step)]
+    firings = sorted((*chosen, *decision.halted.values()), key=lambda firing: firing.number)
     if not firings or (retried.step is not None and not chosen):
         return "refused"
-    turn.ended, turn.status = False, "running"
-    turn.ending = turn.error = turn.ended_at = turn.result = None
-    turn.epoch += 1
-    turn.correlations += tuple(sorted(turn.keys, key=turn.keys.__getitem__))  # given back when the run ended
-    turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
+    decision.ended, decision.status = False, "running"
+    decision.ending = decision.error = decision.ended_at = decision.result = None
+    decision.epoch += 1
+    decision.correlations += tuple(
+        sorted(decision.keys, key=decision.keys.__getitem__)
+    )  # given back when the run ended
+    decision.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     if retried.paused is not None:
-        _renew_pauses(turn, retried.paused)
-    forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
-    turn.halted = Map()
+        _renew_pauses(decision, retried.paused)
+    forget_failures(decision.flow, decision.board, {firing.number for firing in firings})
+    decision.halted = Map()
     for firing in firings:
-        turn.failed, turn.put_off = without(turn.failed, firing.number), without(turn.put_off, firing.number)
-        turn.board.put_back(turn.step_of(firing).wired, firing.taken)
-        _keep_elements(turn, firing)
-    if turn.flow.timeout is not None:
-        turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
+        decision.failed, decision.put_off = (
+            without(decision.failed, firing.number),
+            without(decision.put_off, firing.number),
+        )
+        decision.board.put_back(decision.step_of(firing).wired, firing.taken)
+        _keep_elements(decision, firing)
+    if decision.flow.timeout is not None:
+        decision.timers += (Timer(decision.now + decision.flow.timeout, RunTimedOut(decision.epoch)),)
     return "accepted"
 
 
-def _renew_pauses(turn: DecisionState, wider: tuple[Pauser, ...]) -> None:
+def _renew_pauses(decision: DecisionState, wider: tuple[Pauser, ...]) -> None:
     """Nobody told the run of pauses while it was over; its own stays until somebody resumes it."""
-    was, turn.paused = turn.paused, (*(by for by in turn.paused if by == "run"), *wider)
-    if bool(was) != bool(turn.paused):
-        by = (turn.paused or was)[0]
-        turn.record("paused" if turn.paused else "resumed", data={"by": by})
+    was, decision.paused = decision.paused, (*(by for by in decision.paused if by == "run"), *wider)
+    if bool(was) != bool(decision.paused):
+        by = (decision.paused or was)[0]
+        decision.record("paused" if decision.paused else "resumed", data={"by": by})
 
 
 def without(map: Map[int, T], key: int) -> Map[int, T]:
@@ -68,18 +73,18 @@ def forget_failures(flow: Flow, board: MutableMarking, firings: set[int]) -> Non
         board.remove(slot, token.number)
 
 
-def _keep_elements(turn: DecisionState, firing: Firing) -> None:
+def _keep_elements(decision: DecisionState, firing: Firing) -> None:
     """Finished elements of an `each` are not run again."""
     if firing.total is not None:
         consumed = tuple(token.number for token in firing.taken.tokens())
-        turn.kept = turn.kept.set(consumed, firing)
+        decision.kept = decision.kept.set(consumed, firing)
 
 
-def disable(turn: DecisionState, wish: Disabled) -> Answer:
+def disable(decision: DecisionState, request: Disabled) -> Answer:
     """R9 for one run: the step ends on a port at once, or works again."""
-    step = turn.flow.steps.get(wish.step)
-    if turn.ended or step is None or (wish.port is not None and wish.port not in step.ports):
+    step = decision.flow.steps.get(request.step)
+    if decision.ended or step is None or (request.port is not None and request.port not in step.ports):
         return "refused"
-    turn.disabled = turn.disabled.set(wish.step, wish.port or "")
-    turn.record("repaired", wish.step, data={"disabled": wish.port})
+    decision.disabled = decision.disabled.set(request.step, request.port or "")
+    decision.record("repaired", request.step, data={"disabled": request.port})
     return "accepted"

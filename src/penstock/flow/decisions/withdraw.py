@@ -12,16 +12,16 @@ from penstock.flow.model.plan import Release
 from penstock.flow.model.run import NEVER_FIRED, Element, Failure, Firing, StepState, StepStatus, attempts_of
 
 
-def close_element(turn: DecisionState, element: Element) -> None:
+def close_element(decision: DecisionState, element: Element) -> None:
     """Forget an element; it no longer holds or awaits its `serialize` key."""
     key = element.firing, element.index
-    turn.drop_element(key)
+    decision.drop_element(key)
     if element.key is not None:
-        turn.releases += (Release(element.key, key),)
+        decision.releases += (Release(element.key, key),)
 
 
 def close_firing(
-    turn: DecisionState,
+    decision: DecisionState,
     firing: Firing,
     status: StepStatus,
     attempts: int = 0,
@@ -30,8 +30,8 @@ def close_firing(
     error: Failure | None = None,
 ) -> None:
     """Forget a firing that has ended or was withdrawn, show its step so, and let the step begin again."""
-    turn.firings = turn.firings.delete(firing.number)
-    state = turn.steps[firing.step]
+    decision.firings = decision.firings.delete(firing.number)
+    state = decision.steps[firing.step]
     live = () if len(state.live) == 1 else tuple(number for number in state.live if number != firing.number)
     if state.latest == firing.number:
         spoke = state.spoke or status in ("complete", "disabled")
@@ -50,44 +50,44 @@ def close_firing(
         )
     else:
         shown = replace(state, live=live)
-    turn.steps = turn.steps.set(firing.step, shown)
-    wired = turn.flow.steps[firing.step].wired
-    if turn.board.enabled(wired):
-        turn.board.woken.append(wired.index)
+    decision.steps = decision.steps.set(firing.step, shown)
+    wired = decision.flow.steps[firing.step].wired
+    if decision.board.enabled(wired):
+        decision.board.woken.append(wired.index)
 
 
-def withdraw_elements(turn: DecisionState, firing: Firing) -> None:
+def withdraw_elements(decision: DecisionState, firing: Firing) -> None:
     """Void every element of a firing that has not ended."""
     keys = [(firing.number, index) for index in ([None] if firing.total is None else range(firing.total))]
-    elements = [element for key in keys if (element := turn.elements.get(key)) is not None]
-    turn.withdrawn += tuple(element.id for element in elements if element.state != "queued")
+    elements = [element for key in keys if (element := decision.elements.get(key)) is not None]
+    decision.withdrawn += tuple(element.id for element in elements if element.state != "queued")
     for element in elements:
-        close_element(turn, element)
+        close_element(decision, element)
 
 
-def drop_results(turn: DecisionState, firing: Firing) -> None:
+def drop_results(decision: DecisionState, firing: Firing) -> None:
     """Forget the outputs of the elements of an `each` that is over."""
     for index in range(firing.total or 0):
-        if (firing.number, index) in turn.results:
-            turn.drop_result(firing.number, index)
+        if (firing.number, index) in decision.results:
+            decision.drop_result(firing.number, index)
 
 
-def withdraw_firing(turn: DecisionState, firing: Firing, reason: str) -> None:
+def withdraw_firing(decision: DecisionState, firing: Firing, reason: str) -> None:
     """One firing is withdrawn."""
-    attempts = attempts_of(turn.elements, firing)
-    withdraw_elements(turn, firing)
-    close_firing(turn, firing, "canceled", attempts, output=turn.steps[firing.step].output)
-    turn.record("withdrawn", firing.step, data={"reason": reason}, firing=firing.number)
+    attempts = attempts_of(decision.elements, firing)
+    withdraw_elements(decision, firing)
+    close_firing(decision, firing, "canceled", attempts, output=decision.steps[firing.step].output)
+    decision.record("withdrawn", firing.step, data={"reason": reason}, firing=firing.number)
 
 
-def withdraw_step(turn: DecisionState, step: FlowStep, keep: int, reason: str) -> None:
+def withdraw_step(decision: DecisionState, step: FlowStep, keep: int, reason: str) -> None:
     """R10: the other firings and the waiting events of a step are withdrawn."""
-    for number in turn.steps.get(step.name, NEVER_FIRED).live:
+    for number in decision.steps.get(step.name, NEVER_FIRED).live:
         if number != keep:
-            firing = turn.firings[number]
-            withdraw_firing(turn, firing, reason)
-            drop_results(turn, firing)
-    gone = turn.board.clear(step.wired)
+            firing = decision.firings[number]
+            withdraw_firing(decision, firing, reason)
+            drop_results(decision, firing)
+    gone = decision.board.clear(step.wired)
     if gone:
         data = {"events": [token.number for token in gone], "reason": reason}
-        turn.record("withdrawn", step.name, data=data)
+        decision.record("withdrawn", step.name, data=data)

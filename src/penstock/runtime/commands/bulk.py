@@ -59,7 +59,7 @@ async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any
 
 
 async def act_on_many(
-    store: RunViews, intake: Commands, filter: Filter, action: str, most: int = MAX_RUNS, **more: Any
+    store: RunViews, commands: Commands, filter: Filter, action: str, most: int = MAX_RUNS, **more: Any
 ) -> AsyncIterator[Progress]:
     """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
     progress = Progress(action)
@@ -81,7 +81,7 @@ async def act_on_many(
             yield progress
             return
         batch = rows[: page.limit - 1]
-        do = partial(getattr(intake, action), **more)
+        do = partial(getattr(commands, action), **more)
         await asyncio.gather(*(_one(progress, do, row.id) for row in batch))
         left -= len(batch)
         progress.count += len(batch)

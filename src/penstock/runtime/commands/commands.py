@@ -237,29 +237,29 @@ class Commands(EventDelivery):
             raise IdempotencyMismatch(key, known[0])
         return RunId(known[0])
 
-    def begin_child(self, message: int, run: str, wish: StartChild) -> None:
+    def begin_child(self, message: int, run: str, request: StartChild) -> None:
         """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
-        self._children.begin(self._begin_child(message, run, wish))
+        self._children.begin(self._begin_child(message, run, request))
 
     def stop(self) -> None:
         """Begin no more child runs; their messages are read again by whoever goes on."""
         self._children.cancel()
 
-    async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
+    async def _begin_child(self, message: int, run: str, request: StartChild) -> None:
         try:
             await self._reject_canceled(run)
-            validate_keys(subject=wish.subject)
-            header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
-            posts = begun_posts(run, wish)
-            await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
+            validate_keys(subject=request.subject)
+            header = partial(_child_header, RunId(run), request, await self._starter(request.parent))
+            posts = begun_posts(run, request)
+            await self._begin(request.workflow, None, header, Begun(), read=message, posts=posts)
         except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
-            self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
+            self._submit(Request(request.parent, refusal(request.parent, run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)
         except Exception as error:  # its message would be read again for ever, and nobody see why
             log.exception("child run %s cannot begin", run)
             why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
-            self._submit(Request(wish.parent, refusal(wish.parent, run, why), read=message))
+            self._submit(Request(request.parent, refusal(request.parent, run, why), read=message))
 
     async def _starter(self, run: str) -> str | None:
         """Who started a run, and with it all that it starts."""
@@ -292,8 +292,8 @@ class Commands(EventDelivery):
         """Raises UnknownRun, RunEnded."""
         await self._act(run, Resumed())
 
-    async def _act(self, run: str, occurrence: RunInput) -> None:
-        if await self.ask(run, occurrence) == "refused":
+    async def _act(self, run: str, run_input: RunInput) -> None:
+        if await self.ask(run, run_input) == "refused":
             raise RunEnded(run, (await self.look(run)).snapshot.status)
 
     async def retry(self, run: str, step: str | None = None) -> None:
@@ -351,9 +351,9 @@ class Commands(EventDelivery):
         """The run as it is. Raises UnknownRun."""
         return await self._look(run)
 
-    def ask(self, run: str, occurrence: RunInput, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
+    def ask(self, run: str, run_input: RunInput, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
         """Let one thing happen; how it was taken, once it is durable."""
-        return self._answered(Request(run, occurrence, seen=seen, audit=audit_for(run)))
+        return self._answered(Request(run, run_input, seen=seen, audit=audit_for(run)))
 
     def _answered(self, request: Request) -> asyncio.Future[Answer]:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -366,7 +366,7 @@ class Commands(EventDelivery):
             if not future.done():
                 future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
 
-        request.told = on_answer
+        request.on_result = on_answer
         self._submit(request)
         return future
 
@@ -384,16 +384,16 @@ async def _find_outcome(ask: Callable[[], Awaitable[Answer]], error: PenstockErr
     raise OutcomeUnknown(error.why if isinstance(error, StoreUnavailable) else str(error)) from error
 
 
-def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> Header:
+def _child_header(run: RunId, request: StartChild, by: str | None, flow: Flow) -> Header:
     validate_text_maps(labels=flow.definition.labels)
     return Header(
         id=run,
         workflow=flow.name,
         version=flow.version,
-        subject=wish.subject,
+        subject=request.subject,
         labels=flow.definition.labels or {},
-        input=fitting(flow, plain_payload(wish.input, "the input")),
-        parent=wish.parent,
+        input=fitting(flow, plain_payload(request.input, "the input")),
+        parent=request.parent,
         by=by,
     )
 

@@ -36,8 +36,8 @@ MAX_EVENTS = 1_000
 class RepairCommands:
     """Repairs of runs. What it answers is durable."""
 
-    def __init__(self, intake: Commands, flows: FlowCache, clock: StoreClock) -> None:
-        self._intake, self._flows, self._clock = intake, flows, clock
+    def __init__(self, commands: Commands, flows: FlowCache, clock: StoreClock) -> None:
+        self._commands, self._flows, self._clock = commands, flows, clock
 
     async def repair(
         self,
@@ -58,30 +58,30 @@ class RepairCommands:
         if len(put) + len(take) > MAX_EVENTS:
             raise Invalid(f"a repair puts and takes up to {MAX_EVENTS:,} events: make several of it")
         puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
-        wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
+        request = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
         for _ in range(TRIES):
-            live = await self._intake.look(run)
+            live = await self._commands.look(run)
             await self._reject_recursion(live, approvals_left_out(live, puts))
-            plan = self._try(live, wish)
+            plan = self._try(live, request)
             if dry_run:
                 return _repair_answer(plan) | {"outlook": reachability_of(live.flow, plan.snapshot)}
-            answer = await self._intake.ask(run, replace(wish, expect=live.snapshot.seq))
+            answer = await self._commands.ask(run, replace(request, expect=live.snapshot.seq))
             if answer == "accepted":
                 return _repair_answer(plan)
-        raise Changed(f"run '{run}'", expect, (await self._intake.look(run)).snapshot.seq)
+        raise Changed(f"run '{run}'", expect, (await self._commands.look(run)).snapshot.seq)
 
-    def _try(self, live: CachedRun, wish: Repaired) -> Plan:
+    def _try(self, live: CachedRun, request: Repaired) -> Plan:
         """What the repair leads to. Raises RunEnded, Changed, Invalid."""
         snapshot, now = live.snapshot, self._clock.now()
         self._flows.managers.validate(live.flow.name)
         if snapshot.ended:
             raise RunEnded(snapshot.run.id, snapshot.status)
-        if wish.expect is not None and wish.expect != snapshot.seq:
-            raise Changed(f"run '{snapshot.run.id}'", wish.expect, snapshot.seq)
-        wrong = repair_error(DecisionState(live.flow, snapshot, now), wish)
+        if request.expect is not None and request.expect != snapshot.seq:
+            raise Changed(f"run '{snapshot.run.id}'", request.expect, snapshot.seq)
+        wrong = repair_error(DecisionState(live.flow, snapshot, now), request)
         if wrong is not None:
             raise Invalid(f"run '{snapshot.run.id}' cannot be repaired so: {wrong}")
-        return advance(live.flow, snapshot, [wish], now)
+        return advance(live.flow, snapshot, [request], now)
 
     async def skip(
         self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
@@ -90,33 +90,33 @@ class RepairCommands:
 
         Raises UnknownRun, UnknownStep, Invalid, NotSkippable, NotTheirs, NotSeparate.
         """
-        wish = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
+        request = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
         for _ in range(TRIES):
-            live = await self._intake.look(run)
-            self._validate_skip(live, wish)
+            live = await self._commands.look(run)
+            self._validate_skip(live, request)
             await self._reject_recursion(live, approvals_in(live.flow, [step]))
             if live.snapshot.ended:
                 _, state = await self._flows.newest(live.flow.name)
-                wish = replace(wish, paused=wider_pauses(state))
-            if await self._intake.ask(run, wish) == "accepted":
+                request = replace(request, paused=wider_pauses(state))
+            if await self._commands.ask(run, request) == "accepted":
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
         raise restless(live.flow.name)
 
     async def _reject_recursion(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
-        await reject_recursion(self._intake.store, live, steps, begins)
+        await reject_recursion(self._commands.store, live, steps, begins)
 
-    def _validate_skip(self, live: CachedRun, wish: Skipped) -> None:
+    def _validate_skip(self, live: CachedRun, request: Skipped) -> None:
         self._flows.managers.validate(live.flow.name)
-        known = live.flow.steps.get(wish.step)
+        known = live.flow.steps.get(request.step)
         if known is None:
-            raise UnknownStep(live.flow.name, wish.step, live.flow.steps)
-        misnamed = no_way(known, wish)
+            raise UnknownStep(live.flow.name, request.step, live.flow.steps)
+        misnamed = no_way(known, request)
         if misnamed is not None:
-            raise Invalid(f"step '{wish.step}' cannot be skipped so: {misnamed}")
-        wrong = unskippable(DecisionState(live.flow, live.snapshot, self._clock.now()), known, wish)
+            raise Invalid(f"step '{request.step}' cannot be skipped so: {misnamed}")
+        wrong = unskippable(DecisionState(live.flow, live.snapshot, self._clock.now()), known, request)
         if wrong is not None:
-            raise NotSkippable(live.snapshot.run.id, wish.step, wrong)
+            raise NotSkippable(live.snapshot.run.id, request.step, wrong)
 
     async def rerun(
         self, store: Runs, run: str, step: str, version: int | None = None, input: Any = None
@@ -126,7 +126,7 @@ class RepairCommands:
         Earlier steps are not done again: their outputs are those of the old run. What was under way then is.
         Raises UnknownRun, Invalid, NotTheirs, NotSeparate.
         """
-        live = await self._intake.look(run)
+        live = await self._commands.look(run)
         header = live.snapshot.run
         self._flows.managers.validate(header.workflow)
         fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
@@ -143,7 +143,7 @@ class RepairCommands:
         begun = BegunFrom(
             step=step, data=fork.data, puts=fork.puts, outputs=fork.outputs, came=fork.came, tags=tags
         )
-        return await self._intake.start(
+        return await self._commands.start(
             header.workflow,
             version=flow.version,
             input=header.input if input is None else input,
@@ -156,8 +156,8 @@ class RepairCommands:
 
     async def fail(self, run: str, reason: str | None = None) -> None:
         """Let a run fail; its clean-up steps still run. Raises UnknownRun, RunEnded."""
-        if await self._intake.ask(run, GivenUp(reason)) == "refused":
-            raise RunEnded(run, (await self._intake.look(run)).snapshot.status)
+        if await self._commands.ask(run, GivenUp(reason)) == "refused":
+            raise RunEnded(run, (await self._commands.look(run)).snapshot.status)
 
 
 async def _fork_before(store: Runs, live: CachedRun, step: str, input: Any) -> Fork:

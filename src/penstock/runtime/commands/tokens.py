@@ -110,8 +110,8 @@ class TokenRows(RunViews, TokenRole, Protocol):
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: TokenRows, memory: RunCache, mender: RepairCommands, managers: Owners) -> None:
-        self._store, self._memory, self._mender, self._managers = store, memory, mender, managers
+    def __init__(self, store: TokenRows, memory: RunCache, repairs: RepairCommands, managers: Owners) -> None:
+        self._store, self._memory, self._repairs, self._managers = store, memory, repairs, managers
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Tokens:
         put += [_put(one.name, _renewed(waiting.get(one.name), one.data)) for one in edit.update]
         take = [_take(one.name) for one in edit.old()]
         expect = versions.pop() if versions else None
-        return await self._mender.repair(run, put=put, take=take, expect=expect, reason=edit.reason)
+        return await self._repairs.repair(run, put=put, take=take, expect=expect, reason=edit.reason)
 
     async def claim(self, owner: str, prefix: str, lease: timedelta, limit: int = 1) -> list[dict[str, Any]]:
         """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time.

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from penstock.flow.model.run_input import Outside, Retried, Skipped
-from penstock.runtime.decisions.decision import Decision, Reserved, SlotReservations
+from penstock.runtime.decisions.decision import Decision, ReservationMaker, Reserved
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.poison_runs import PoisonRuns
@@ -169,18 +169,18 @@ class Advancer:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
         written: list[Decision] = []
-        now, fast, desks = self._clock.now(), FastPath(), self._dispatch.reserving()
+        now, fast, slots = self._clock.now(), FastPath(), self._dispatch.reserving()
         try:
             runs = list(batch)
             for at in range(0, len(runs), TOGETHER):
                 decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, fast)
                 decisions += decided
-                written += self._write_down(decided, desks, fast)
+                written += self._write_down(decided, slots, fast)
             self.decided += len(written)
             await self._write(written)
         except BaseException as error:
             if isinstance(error, OutcomeUnknown):
-                self._dispatch.return_leases([each for decision in decisions for each in decision.desks])
+                self._dispatch.return_leases([each for decision in decisions for each in decision.slots])
                 self._timers.look()
             for decision in decisions:
                 self._give_up(decision)
@@ -228,13 +228,13 @@ class Advancer:
         return decisions
 
     def _write_down(
-        self, decisions: Sequence[Decision], desks: SlotReservations, fast: FastPath
+        self, decisions: Sequence[Decision], slots: ReservationMaker, fast: FastPath
     ) -> list[Decision]:
         """Nor may one whose decision cannot be written down."""
         written: list[Decision] = []
         for decision in decisions:
             try:
-                write_down(decision, desks, fast)
+                write_down(decision, slots, fast)
                 written.append(decision)
             except Exception as error:
                 self._undecided(decision.live, decision.requests, error)
@@ -341,7 +341,7 @@ class Advancer:
         given: Reserved = []
         rest: list[tuple[Decision, Change, Reserved]] = []
         for decision in decisions:
-            live, change, desks = decision.live, decision.change, decision.desks
+            live, change, slots = decision.live, decision.change, decision.slots
             assert change is not None
             live.snapshot = snapshot = decision.plan.snapshot
             live.first = None if change.new is None else change.tasks
@@ -350,11 +350,11 @@ class Advancer:
                 memory.forget(change.run)
             else:
                 memory.keep(change.run, live)
-            if desks:
-                given += desks
-                decision.desks = []  # it is freed by who gives its decision up: never one that was handed over
-            if not change.plain or len(change.tasks) != len(desks):
-                rest.append((decision, change, desks))
+            if slots:
+                given += slots
+                decision.slots = []  # it is freed by who gives its decision up: never one that was handed over
+            if not change.plain or len(change.tasks) != len(slots):
+                rest.append((decision, change, slots))
         if given:
             self._dispatch.hand_over(given, committed.now, committed.fence)
         for each in rest:
@@ -363,10 +363,10 @@ class Advancer:
             self._answer(decision)
         _observe(self.settled, decisions)
 
-    def _tell_workers(self, decision: Decision, change: Change, desks: Reserved) -> None:
+    def _tell_workers(self, decision: Decision, change: Change, slots: Reserved) -> None:
         """There is work that was not handed over, or some is not wanted any more."""
-        if len(change.tasks) > len(desks):
-            handed = {(attempt.firing, attempt.index) for attempt, _ in desks}
+        if len(change.tasks) > len(slots):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in slots}
             self._dispatch.note(
                 attempt.task_list
                 for attempt in decision.plan.attempts
@@ -383,9 +383,9 @@ class Advancer:
 
     def _give_up(self, decision: Decision) -> None:
         self._memory.forget(decision.live.snapshot.run.id)
-        if decision.desks:
-            self._dispatch.free(decision.desks)
-            decision.desks = []
+        if decision.slots:
+            self._dispatch.free(decision.slots)
+            decision.slots = []
 
     def _again(self, requests: Sequence[Request], outcome: Outcome) -> None:
         """Others were faster. What lies in the store is found again there; the rest is decided anew."""

@@ -48,23 +48,23 @@ def start_posts(attempt: Attempt) -> list[Post]:
     """The message by which a child run begins, or that says why it cannot."""
     run = attempt.run.id
     child = child_id(run, attempt.firing, attempt.index, attempt.attempt)
-    wish, wrong = _start_request(run, attempt.params)
+    request, wrong = _start_request(run, attempt.params)
     if run.count("~") >= MAX_DEPTH:
-        wish, wrong = (
+        request, wrong = (
             None,
             f"runs start child runs at most {MAX_DEPTH} deep: does '{attempt.step}' start itself?",
         )
-    if wish is None:
+    if request is None:
         outcome: Done | Failed = Failed(error=Failure("child", wrong), retry=False)
         return [_report(run, attempt.firing, attempt.index, attempt.attempt, outcome)]
-    return [Post(child, encode_message(wish))]
+    return [Post(child, encode_message(request))]
 
 
-def begun_posts(child: str, wish: StartChild) -> tuple[Post, ...]:
+def begun_posts(child: str, request: StartChild) -> tuple[Post, ...]:
     """Where nobody waits for the end of a child run, its step is done when it is there: written together with it."""
     place = parent_of(child)
     assert place is not None
-    return () if wish.wait else (_report(*place, Done(output={"run": child})),)
+    return () if request.wait else (_report(*place, Done(output={"run": child})),)
 
 
 def _start_request(run: str, params: Any) -> tuple[StartChild | None, str]:

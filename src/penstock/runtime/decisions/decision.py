@@ -19,28 +19,28 @@ from penstock.store.rows.change import WHOLE, Change, NewRun, NewTask, PendingEv
 HEARTBEAT = timedelta(seconds=60)
 
 
-class SlotReservation(Protocol):
+class Reservation(Protocol):
     """Where a worker of this process waits for work."""
 
     @property
     def worker(self) -> str: ...
 
 
-Reserve = Callable[[Attempt], SlotReservation | None]
+Reserve = Callable[[Attempt], Reservation | None]
 """A desk that will take the attempt as soon as it is durable."""
 
 
-class SlotReservations(Protocol):
+class ReservationMaker(Protocol):
     """Where work is promised to workers before it is durable."""
 
-    def reserve(self, attempt: Attempt) -> SlotReservation | None: ...
+    def reserve(self, attempt: Attempt) -> Reservation | None: ...
 
-    def free(self, desks: Sequence[tuple[Attempt, SlotReservation]]) -> None:
+    def free(self, slots: Sequence[tuple[Attempt, Reservation]]) -> None:
         """What was promised came to nothing."""
         ...
 
 
-Reserved = list[tuple[Attempt, SlotReservation]]
+Reserved = list[tuple[Attempt, Reservation]]
 """Work, and who is to get it once it is durable."""
 
 
@@ -54,13 +54,13 @@ class Decision(Struct, eq=False):
     now: datetime
     parked: tuple[PendingEvent, ...] = ()  # events that did not fit the workflow
     change: Change | None = None  # None: nothing is to be written
-    desks: Reserved = []
+    slots: Reserved = []
     bare: bool = False  # nothing came with what happened, and the fast path decided: equal runs may repeat it
     first: Decision | None = None  # that about an equal run, which this one repeats
     state: bytes | None = None  # what `CachedRun.state` is from then on
 
 
-def new_task(attempt: Attempt, desk: SlotReservation | None, held: bool) -> NewTask:
+def new_task(attempt: Attempt, slot: Reservation | None, held: bool) -> NewTask:
     """The row of an attempt; with a desk it is leased at once."""
     times = attempt.timeouts
     return NewTask(
@@ -74,7 +74,7 @@ def new_task(attempt: Attempt, desk: SlotReservation | None, held: bool) -> NewT
         start_to_close=times.start_to_close,
         schedule_to_close=times.schedule_to_close,
         heartbeat=times.heartbeat or HEARTBEAT,
-        worker=None if desk is None else desk.worker,
+        worker=None if slot is None else slot.worker,
         held=held,
         step=attempt.step,
     )

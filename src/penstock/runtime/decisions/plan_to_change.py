@@ -34,8 +34,8 @@ from penstock.runtime.decisions.children import TASK, cancel_post, end_post, sta
 from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.decisions.decision import (
     Decision,
+    ReservationMaker,
     Reserve,
-    SlotReservations,
     new_run_of,
     new_task,
     wider,
@@ -69,15 +69,15 @@ def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: Fa
     """Decide about all that happened to one run, in order."""
     if len(requests) == 1 and (decision := fast.decide(live, requests, now)) is not None:
         return decision
-    occurrences, parked = _run_inputs(live, requests, now)
-    plan = advance(live.flow, live.snapshot, occurrences, now)
+    run_inputs, parked = _run_inputs(live, requests, now)
+    plan = advance(live.flow, live.snapshot, run_inputs, now)
     if not parked:
         return Decision(live, requests, plan.answers, plan, now)
     answers = _answers(requests, parked, plan.answers)
     return Decision(live, requests, answers, plan, now, tuple(parked.values()))
 
 
-def write_down(decision: Decision, desks: SlotReservations, fast: FastPath) -> None:
+def write_down(decision: Decision, slots: ReservationMaker, fast: FastPath) -> None:
     """Say what is to be written, with the work promised to who will do it.
 
     Apart from deciding, so that many are decided and then many written down: few lines that are run again and
@@ -89,7 +89,7 @@ def write_down(decision: Decision, desks: SlotReservations, fast: FastPath) -> N
         or _uses_up(decision)
     ):
         try:
-            tasks = _tasks(decision, desks.reserve, fast) if decision.plan.attempts else ()
+            tasks = _tasks(decision, slots.reserve, fast) if decision.plan.attempts else ()
             change = None if decision.first is None else fast.repeat(decision, tasks)
             if change is None:
                 change = _change(decision, tasks)
@@ -97,8 +97,8 @@ def write_down(decision: Decision, desks: SlotReservations, fast: FastPath) -> N
                     fast.remember(decision, change)
             decision.change = change
         except BaseException:
-            desks.free(decision.desks)
-            decision.desks = []
+            slots.free(decision.slots)
+            decision.slots = []
             raise
 
 
@@ -106,31 +106,31 @@ def _run_inputs(
     live: CachedRun, requests: Sequence[Request], now: datetime
 ) -> tuple[list[RunInput], dict[int, PendingEvent]]:
     """What happened, in order; an event that does not fit the workflow is parked for a person to look at."""
-    occurrences: list[RunInput] = []
+    run_inputs: list[RunInput] = []
     parked: dict[int, PendingEvent] = {}
     for number, request in enumerate(requests):
-        occurrence = request.occurrence
-        if isinstance(occurrence, Outside):
+        run_input = request.occurrence
+        if isinstance(run_input, Outside):
             try:
                 if request.check:
-                    occurrence = checked_event(live.flow, occurrence)
-                    validate_room(live.flow, live.snapshot, occurrence)
+                    run_input = checked_event(live.flow, run_input)
+                    validate_room(live.flow, live.snapshot, run_input)
             except (Invalid, SlotFull) as error:
                 parked[number] = PendingEvent(
                     keys=(),
-                    event=occurrence.event,
-                    body=encode_message(occurrence),
+                    event=run_input.event,
+                    body=encode_message(run_input),
                     reason=str(error),
                     until=now + RETENTION,
                 )
                 continue
-            if occurrence.id is not None:
-                occurrence = replace(occurrence, once=True)  # its id lies in a row of its own
-        occurrences.append(occurrence)
+            if run_input.id is not None:
+                run_input = replace(run_input, once=True)  # its id lies in a row of its own
+        run_inputs.append(run_input)
     # What happens to a run whose decision stopped half-way must not be taken for its rest.
-    if live.snapshot.agenda and not (occurrences and isinstance(occurrences[-1], _ENDINGS)):
-        occurrences.append(_CONTINUED)
-    return occurrences, parked
+    if live.snapshot.agenda and not (run_inputs and isinstance(run_inputs[-1], _ENDINGS)):
+        run_inputs.append(_CONTINUED)
+    return run_inputs, parked
 
 
 def _answers(
@@ -320,11 +320,11 @@ def _tasks(decision: Decision, reserve: Reserve, fast: FastPath) -> tuple[NewTas
     for attempt in decision.plan.attempts:
         if attempt.task in LONE:
             continue  # a child run does it, or a person
-        desk = None if held else reserve(attempt)
-        if desk is not None:
-            decision.desks.append((attempt, desk))
+        slot = None if held else reserve(attempt)
+        if slot is not None:
+            decision.slots.append((attempt, slot))
         shared = attempt.attempt == 1 and attempt.index is None and not held
-        tasks.append(fast.task(flow, attempt, desk) if shared else new_task(attempt, desk, held))
+        tasks.append(fast.task(flow, attempt, slot) if shared else new_task(attempt, slot, held))
     return tuple(tasks)
 
 

@@ -51,13 +51,13 @@ class PoisonRuns:
             del self._times[run]
             self._let_fail(run, GivenUp(_reason(error)))
 
-    def _let_fail(self, run: str, wish: GivenUp) -> None:
+    def _let_fail(self, run: str, request: GivenUp) -> None:
         def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
             if answer in ("accepted", "refused"):
                 return
-            if wish.force:
+            if request.force:
                 log.error("run %s could not even be given up: %s", run, error)
             else:
-                self._let_fail(run, GivenUp(wish.reason, force=True))
+                self._let_fail(run, GivenUp(request.reason, force=True))
 
-        self._submit(Request(run, wish, told))
+        self._submit(Request(run, request, told))

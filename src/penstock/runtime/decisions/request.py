@@ -22,7 +22,7 @@ class Request(Struct, eq=False):
 
     run: str
     occurrence: RunInput
-    told: OnResult | None = None
+    on_result: OnResult | None = None
     lease: Lease | None = None  # of the attempt that this ends
     rung: int | None = None  # the timer that this is
     read: int | None = None  # the message that this is
@@ -44,6 +44,6 @@ class Request(Struct, eq=False):
         return self.rung is not None or self.read is not None or self.overdue
 
     def tell(self, answer: Answer | None, error: BaseException | None = None) -> None:
-        told, self.told = self.told, None
+        told, self.on_result = self.on_result, None
         if told is not None:
             told(self, answer, error)

@@ -16,8 +16,7 @@ from penstock.flow.model.plan import Answer, Attempt
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Done, Reported
-from penstock.runtime.decisions.decision import HEARTBEAT
-from penstock.runtime.decisions.decision import SlotReservation as AnyDesk
+from penstock.runtime.decisions.decision import HEARTBEAT, Reservation
 from penstock.runtime.decisions.request import OnResult, Request
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.duplicate_reports import verdict_of
@@ -41,43 +40,43 @@ from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, Log
 Kind = tuple[str, str]
 """A task list and a task: whoever serves them takes every attempt of that kind."""
 
-Free = Callable[[Sequence[tuple[Attempt, AnyDesk]]], None]
+Free = Callable[[Sequence[tuple[Attempt, Reservation]]], None]
 
 
 class Reservations:
     """Reserves desks while a batch is written down. Nothing else happens meanwhile, so what it found stays so."""
 
-    __slots__ = ("_backlog", "_desks", "_found", "_left", "free")
+    __slots__ = ("_backlog", "_found", "_left", "_slots", "free")
 
-    def __init__(self, desks: Iterable[WorkerSlot], backlog: Backlog, free: Free) -> None:
-        self._desks, self._backlog, self.free = desks, backlog, free
+    def __init__(self, slots: Iterable[WorkerSlot], backlog: Backlog, free: Free) -> None:
+        self._slots, self._backlog, self.free = slots, backlog, free
         self._found: dict[Kind, WorkerSlot] = {}
         self._left: dict[WorkerSlot, int] = {}
 
     def reserve(self, attempt: Attempt) -> WorkerSlot | None:
         """A desk that takes the attempt. Not where others wait for it in the list: they came first."""
         kind = attempt.task_list, attempt.task
-        desk = self._found.get(kind)
-        if desk is None or not self._left[desk]:
-            desk = self._look_for(kind)
-            if desk is None:
+        slot = self._found.get(kind)
+        if slot is None or not self._left[slot]:
+            slot = self._look_for(kind)
+            if slot is None:
                 return None
-            self._found[kind] = desk
-        self._left[desk] -= 1
-        desk.room -= 1
-        desk.coming += 1
-        return desk
+            self._found[kind] = slot
+        self._left[slot] -= 1
+        slot.room -= 1
+        slot.coming += 1
+        return slot
 
     def _look_for(self, kind: Kind) -> WorkerSlot | None:
-        for desk in self._desks:
-            if desk.serves(*kind) and self._has_room(desk) and self._backlog.has_seen(desk.key, kind[0]):
-                return desk
+        for slot in self._slots:
+            if slot.serves(*kind) and self._has_room(slot) and self._backlog.has_seen(slot.key, kind[0]):
+                return slot
         return None
 
-    def _has_room(self, desk: WorkerSlot) -> bool:
-        left = self._left.get(desk)
+    def _has_room(self, slot: WorkerSlot) -> bool:
+        left = self._left.get(slot)
         if left is None:
-            left = self._left[desk] = max(0, desk.spare())
+            left = self._left[slot] = max(0, slot.spare())
         return left > 0
 
 
@@ -127,11 +126,11 @@ class Dispatch:
     ) -> None:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
         self._submit, self._expect = submit, expect
-        self._desks: dict[Key, WorkerSlot] = {}
+        self._slots: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
         self._tidying = BackgroundTasks(log, "unwanted tasks could not be returned")
         self._hints = BackgroundTasks(log, "the other nodes were not notified")
-        self.seats: dict[str, WaitingWorker] = {}
+        self.local_workers: dict[str, WaitingWorker] = {}
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.redaction = redaction  # takes secrets out of what tasks say
         self.rejected = self.repeated = self.handed = self.leased = 0
@@ -140,37 +139,37 @@ class Dispatch:
 
     def reserving(self) -> Reservations:
         """For one batch, as long as nothing else happens: who gets its work as soon as it is durable."""
-        return Reservations(self._desks.values(), self._backlog, self.free)
+        return Reservations(self._slots.values(), self._backlog, self.free)
 
-    def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime, fence: int) -> None:
+    def hand_over(self, slots: Sequence[tuple[Attempt, Reservation]], now: datetime, fence: int) -> None:
         """What was reserved is durable: the work is theirs, under the fence that the store gave it."""
         ends: dict[int, Ends] = {}  # of the time-outs that the attempts of one step share
-        for attempt, desk in desks:
-            assert isinstance(desk, WorkerSlot)
-            desk.coming -= 1
+        for attempt, slot in slots:
+            assert isinstance(slot, WorkerSlot)
+            slot.coming -= 1
             limits = attempt.timeouts
             if (until := ends.get(id(limits))) is None:
                 until = ends[id(limits)] = _ends(limits, now)
             index = WHOLE if attempt.index is None else attempt.index
             lease = Lease(attempt.run.id, attempt.firing, index, attempt.attempt, fence)
-            desk.given.append(Assignment(lease, attempt, *until))
-            if len(desk.given) == 1:
-                desk.ready.set() if desk.sitting else self._sweep_later(desk)
-        self.handed += len(desks)
+            slot.given.append(Assignment(lease, attempt, *until))
+            if len(slot.given) == 1:
+                slot.ready.set() if slot.sitting else self._sweep_later(slot)
+        self.handed += len(slots)
 
-    def free(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
+    def free(self, slots: Sequence[tuple[Attempt, Reservation]]) -> None:
         """What was reserved came to nothing."""
-        for _, desk in desks:
-            assert isinstance(desk, WorkerSlot)
-            desk.coming -= 1
-            desk.room += 1
-            desk.ready.set() if desk.sitting else self._sweep_later(desk)
+        for _, slot in slots:
+            assert isinstance(slot, WorkerSlot)
+            slot.coming -= 1
+            slot.room += 1
+            slot.ready.set() if slot.sitting else self._sweep_later(slot)
 
-    def return_leases(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
+    def return_leases(self, slots: Sequence[tuple[Attempt, Reservation]]) -> None:
         """What was reserved may be leased, although no worker has it: nobody knows whether its commit happened."""
         reserved: dict[AttemptPlace, str] = {
-            (each.run.id, each.firing, WHOLE if each.index is None else each.index, each.attempt): desk.worker
-            for each, desk in desks
+            (each.run.id, each.firing, WHOLE if each.index is None else each.index, each.attempt): slot.worker
+            for each, slot in slots
         }
         self._tidying.begin(self._return_leases(reserved))
 
@@ -203,13 +202,13 @@ class Dispatch:
     def look(self) -> None:
         """There may be work in any list: another node made it, or it was given back, or a pause is over."""
         self._backlog.add_unknown()
-        for desk in self._desks.values():
-            desk.ready.set()
+        for slot in self._slots.values():
+            slot.ready.set()
 
     def _wake(self, lists: set[str]) -> None:
-        for desk in self._desks.values():
-            if not lists.isdisjoint(desk.lists):
-                desk.ready.set()
+        for slot in self._slots.values():
+            if not lists.isdisjoint(slot.lists):
+                slot.ready.set()
 
     def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
         """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
@@ -222,100 +221,100 @@ class Dispatch:
 
     # -- what workers do -----------------------------------------------------------------------------------
 
-    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
+    async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """Work for a worker, at once or as soon as there is some."""
         loop = asyncio.get_running_loop()
-        until, key = loop.time() + wait.total_seconds(), key_of(wish)
+        until, key = loop.time() + wait.total_seconds(), key_of(request)
         while True:
-            if self._to_look_for(wish, self._desks.get(key)):
-                found = await self._lease(wish)
+            if self._to_look_for(request, self._slots.get(key)):
+                found = await self._lease(request)
                 if found:
                     return found
             left = until - loop.time()
             if left <= 0:
                 return []
-            given = await self._sit(wish, min(left, LOOK_AGAIN.total_seconds()) if self._shared else left)
+            given = await self._sit(request, min(left, LOOK_AGAIN.total_seconds()) if self._shared else left)
             if given:
                 return given
             if self._shared:
                 self._backlog.forget(key)
 
-    async def _sit(self, wish: ClaimRequest, seconds: float) -> list[Assignment]:
+    async def _sit(self, request: ClaimRequest, seconds: float) -> list[Assignment]:
         """Wait until something is given, or a list may have work, or the time is over.
 
         What is still being written then is given at the worker's next claim.
         """
-        desk = self._desks.get(key := key_of(wish))
-        if desk is None:
-            desk = self._desks[key] = WorkerSlot(key, self.seats.get(wish.worker))
-        desk.sit(wish.limit)
+        slot = self._slots.get(key := key_of(request))
+        if slot is None:
+            slot = self._slots[key] = WorkerSlot(key, self.local_workers.get(request.worker))
+        slot.sit(request.limit)
         try:
             async with asyncio.timeout(seconds):
-                while not desk.given and not self._to_look_for(wish, desk):
-                    desk.ready.clear()
-                    await desk.ready.wait()
+                while not slot.given and not self._to_look_for(request, slot):
+                    slot.ready.clear()
+                    await slot.ready.wait()
         except TimeoutError:
             pass
         except BaseException:
-            desk.expected = False
-            asyncio.get_running_loop().call_soon(self._sweep, desk)
+            slot.expected = False
+            asyncio.get_running_loop().call_soon(self._sweep, slot)
             raise
         finally:
-            desk.sitting -= 1
-        given = desk.take(wish.limit)
+            slot.sitting -= 1
+        given = slot.take(request.limit)
         if given:
-            desk.expect_back(BACK)
-        if not desk.sitting:
-            self._sweep_later(desk) if given or desk.given or desk.coming else self._desks.pop(key, None)
+            slot.expect_back(BACK)
+        if not slot.sitting:
+            self._sweep_later(slot) if given or slot.given or slot.coming else self._slots.pop(key, None)
         return given
 
-    def _sweep_later(self, desk: WorkerSlot) -> None:
+    def _sweep_later(self, slot: WorkerSlot) -> None:
         """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
         loop = asyncio.get_running_loop()
         lasts = min(
-            (each.expires - self._clock.now() for each in desk.given), default=SHARE * ABSENCE_TIMEOUT
+            (each.expires - self._clock.now() for each in slot.given), default=SHARE * ABSENCE_TIMEOUT
         )
         at = loop.time() + min(ABSENCE_TIMEOUT, lasts / SHARE).total_seconds()
-        sooner, desk.sweep_at = at < desk.sweep_at, at
-        if sooner or not desk.watched:
-            desk.watched = True
-            loop.call_at(desk.sweep_at, self._look_after, desk)
+        sooner, slot.sweep_at = at < slot.sweep_at, at
+        if sooner or not slot.watched:
+            slot.watched = True
+            loop.call_at(slot.sweep_at, self._look_after, slot)
 
-    def _look_after(self, desk: WorkerSlot) -> None:
+    def _look_after(self, slot: WorkerSlot) -> None:
         loop = asyncio.get_running_loop()
-        desk.watched = loop.time() < desk.sweep_at
-        if desk.watched:
-            loop.call_at(desk.sweep_at, self._look_after, desk)
+        slot.watched = loop.time() < slot.sweep_at
+        if slot.watched:
+            loop.call_at(slot.sweep_at, self._look_after, slot)
         else:
-            self._sweep(desk)
+            self._sweep(slot)
 
-    def _sweep(self, desk: WorkerSlot) -> None:
+    def _sweep(self, slot: WorkerSlot) -> None:
         """Whoever waited has gone: what it was given goes back to the lists."""
-        if not desk.sitting:
-            given, desk.given = desk.given, []
+        if not slot.sitting:
+            given, slot.given = slot.given, []
             if given:
                 self._tidying.begin(self.release([each.lease for each in given]))
-            if not desk.coming and self._desks.get(desk.key) is desk:
-                del self._desks[desk.key]
+            if not slot.coming and self._slots.get(slot.key) is slot:
+                del self._slots[slot.key]
 
-    def _to_look_for(self, wish: ClaimRequest, desk: WorkerSlot | None) -> int:
+    def _to_look_for(self, request: ClaimRequest, slot: WorkerSlot | None) -> int:
         """How many tasks a worker should ask the store for, none while there is something for it here."""
-        coming, given = (desk.coming, desk.given) if desk else (0, [])
-        return 0 if given else max(0, min(wish.limit - coming, self._backlog.unseen(key_of(wish))))
+        coming, given = (slot.coming, slot.given) if slot else (0, [])
+        return 0 if given else max(0, min(request.limit - coming, self._backlog.unseen(key_of(request))))
 
-    async def _lease(self, wish: ClaimRequest) -> list[Assignment]:
+    async def _lease(self, request: ClaimRequest) -> list[Assignment]:
         """What is found in the store, no more than came there; the rest of its room is kept for what is made now."""
-        key = key_of(wish)
-        desk, unseen = self._desks.get(key), self._backlog.unseen(key)
-        asked = self._to_look_for(wish, desk)
-        if desk is not None:
-            desk.room = wish.limit - desk.coming - asked
-            desk.settle()
-            desk.handed += asked
-            desk.expect_back(BACK)
+        key = key_of(request)
+        slot, unseen = self._slots.get(key), self._backlog.unseen(key)
+        asked = self._to_look_for(request, slot)
+        if slot is not None:
+            slot.room = request.limit - slot.coming - asked
+            slot.settle()
+            slot.handed += asked
+            slot.expect_back(BACK)
         before = self._backlog.see(key)  # before looking: what comes meanwhile must not be forgotten
         leased: list[Leased] | None = None
-        looking = asyncio.ensure_future(self._store.lease(replace(wish, limit=asked)))
+        looking = asyncio.ensure_future(self._store.lease(replace(request, limit=asked)))
         try:
             leased = await asyncio.shield(looking)
         except asyncio.CancelledError:
@@ -343,8 +342,8 @@ class Dispatch:
 
     async def close(self) -> None:
         """Nobody comes back to a desk: what lies there goes to the lists again."""
-        for desk in list(self._desks.values()):
-            self._sweep(desk)
+        for slot in list(self._slots.values()):
+            self._sweep(slot)
         await self._tidying.wait(5)
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
@@ -370,11 +369,11 @@ class Dispatch:
         """What is remembered may be old, but an attempt stays what it was when it was made."""
         return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, CachedRun) else None
 
-    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
-        if any([beat.progress is not None for beat in beats]):
+    async def heartbeat(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
+        if any([heartbeat.progress is not None for heartbeat in heartbeats]):
             redact = await self.redaction()
-            beats = [redacted_heartbeat(beat, redact) for beat in beats]
-        return await self._store.renew(beats)
+            heartbeats = [redacted_heartbeat(heartbeat, redact) for heartbeat in heartbeats]
+        return await self._store.renew(heartbeats)
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""
@@ -417,8 +416,8 @@ class Dispatch:
         await self._store.register(worker)
 
     async def deregister(self, worker: str) -> None:
-        for desk in [desk for desk in self._desks.values() if desk.worker == worker]:
-            self._sweep(desk)
+        for slot in [slot for slot in self._slots.values() if slot.worker == worker]:
+            self._sweep(slot)
         await self._store.deregister(worker)
 
 
@@ -453,8 +452,8 @@ class _Answers:
 def _request(report: Report, told: OnResult) -> Request:
     lease = report.lease
     index = None if lease.index == WHOLE else lease.index
-    occurrence = Reported(lease.firing, index, lease.attempt, report.outcome)
-    return Request(lease.run, occurrence, told, lease)
+    run_input = Reported(lease.firing, index, lease.attempt, report.outcome)
+    return Request(lease.run, run_input, told, lease)
 
 
 def _ends(limits: Timeouts, now: datetime) -> Ends:

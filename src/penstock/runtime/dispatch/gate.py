@@ -41,14 +41,14 @@ class Report(Struct, frozen=True, gc=False):
 class Gate(Protocol):
     """All calls take many at a time. What cannot be done now because the store is away raises StoreAway."""
 
-    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
+    async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """Work for the worker, at once where there is some, else as soon as there is, or [] after `wait`.
 
         A claim that is cancelled hands out nothing: what it had leased by then is given back.
         """
         ...
 
-    async def heartbeat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+    async def heartbeat(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
         """Signs of life. A renewal without `expires`: the work is no longer wanted, stop it."""
         ...
 

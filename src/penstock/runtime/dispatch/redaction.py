@@ -67,10 +67,10 @@ def redacted_answer(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
     return replace(outcome, output=output, tags=tags, set=data)
 
 
-def redacted_heartbeat(beat: Heartbeat, redact: Redact) -> Heartbeat:
-    if beat.progress is None:
-        return beat
-    return replace(beat, progress=_encode(redact(msgspec.json.decode(beat.progress))))
+def redacted_heartbeat(heartbeat: Heartbeat, redact: Redact) -> Heartbeat:
+    if heartbeat.progress is None:
+        return heartbeat
+    return replace(heartbeat, progress=_encode(redact(msgspec.json.decode(heartbeat.progress))))
 
 
 def redacted_line(line: LogLine, redact: Redact) -> LogLine:

@@ -42,17 +42,17 @@ class WorkerSlot:
         "handed",
         "key",
         "lists",
+        "local_worker",
         "ready",
         "room",
-        "seat",
         "sitting",
         "sweep_at",
         "tasks",
         "watched",
     )
 
-    def __init__(self, key: Key, seat: WaitingWorker | None = None) -> None:
-        self.key, self.seat = key, seat
+    def __init__(self, key: Key, local_worker: WaitingWorker | None = None) -> None:
+        self.key, self.local_worker = key, local_worker
         self.handed = 0  # all that the worker of the seat took from here, and what it had begun before
         _, lists, tasks = key
         self.lists = frozenset(lists)
@@ -78,12 +78,12 @@ class WorkerSlot:
 
     def settle(self) -> None:
         """The worker is here: it has begun what it took."""
-        if self.seat is not None:
-            self.handed = self.seat.begun
+        if self.local_worker is not None:
+            self.handed = self.local_worker.begun
 
     def take(self, limit: int) -> list[Assignment]:
         """What was given, no more than was wished for; one of this process wished before it had room for the rest."""
-        if self.seat is not None:
+        if self.local_worker is not None:
             limit = len(self.given)
             self.handed += limit
         taken, self.given = self.given[:limit], self.given[limit:]
@@ -91,9 +91,9 @@ class WorkerSlot:
 
     def spare(self) -> int:
         """How much more it may be given."""
-        if (seat := self.seat) is None:
+        if (local_worker := self.local_worker) is None:
             return self.room
-        return seat.room - self.coming - len(self.given) - (self.handed - seat.begun)
+        return local_worker.room - self.coming - len(self.given) - (self.handed - local_worker.begun)
 
     def expect_back(self, seconds: float) -> None:
         """The worker went off with work and comes back within so many seconds, or is not counted on any more.
@@ -122,6 +122,6 @@ class WorkerSlot:
         )
 
 
-def key_of(wish: ClaimRequest) -> Key:
+def key_of(request: ClaimRequest) -> Key:
     """The desk for a wish."""
-    return wish.worker, wish.task_lists, wish.tasks
+    return request.worker, request.task_lists, request.tasks

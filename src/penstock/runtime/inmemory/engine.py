@@ -159,10 +159,10 @@ class InMemoryEngine:
             self.inbox.keep(key, event, now)
             self.inbox.remember(event, now)
             return "accepted"
-        hosted = self.run_of(run)
-        event = checked_event(hosted.flow, event)
+        live_run = self.run_of(run)
+        event = checked_event(live_run.flow, event)
         self.inbox.remember(event, now)
-        return self._ask(run, _with_scoped_id(hosted, event))
+        return self._ask(run, _with_scoped_id(live_run, event))
 
     def undelivered(self) -> tuple[Undelivered, ...]:
         """The events of the last seven days that no run has taken, each with the reason."""
@@ -197,44 +197,44 @@ class InMemoryEngine:
 
     def disable(self, run: RunId, step: str, port: str | None = "done") -> None:
         """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
-        hosted = self.run_of(run)
+        live_run = self.run_of(run)
         if self._ask(run, Disabled(step, port)) == "refused":
-            if hosted.snapshot.ended:
-                raise RunEnded(run, hosted.snapshot.status)
-            known = hosted.flow.steps.get(step)
+            if live_run.snapshot.ended:
+                raise RunEnded(run, live_run.snapshot.status)
+            known = live_run.flow.steps.get(step)
             if known is None:
-                raise UnknownStep(hosted.flow.name, step, hosted.flow.steps)
+                raise UnknownStep(live_run.flow.name, step, live_run.flow.steps)
             ports = ", ".join(known.ports) or "none"
             raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 
     def close(self) -> None:
         """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""
-        for hosted in self.runs.values():
-            hosted.silence()
+        for live_run in self.runs.values():
+            live_run.silence()
 
     def run_of(self, run: RunId) -> InMemoryRun:
         """Raises UnknownRun."""
-        hosted = self.runs.get(run)
-        if hosted is None:
+        live_run = self.runs.get(run)
+        if live_run is None:
             raise UnknownRun(run)
-        return hosted
+        return live_run
 
     # -- the doing of plans --------------------------------------------------------------------------------
 
-    def _ask(self, run: RunId, occurrence: RunInput) -> Answer:
+    def _ask(self, run: RunId, run_input: RunInput) -> Answer:
         """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
-        hosted = self.run_of(run)
-        batch = [occurrence]
-        if hosted.unfinished:
+        live_run = self.run_of(run)
+        batch = [run_input]
+        if live_run.unfinished:
             _keep_going(batch)
-        plan = advance(hosted.flow, hosted.snapshot, batch, self.clock.now())
-        self._apply(hosted, plan)
+        plan = advance(live_run.flow, live_run.snapshot, batch, self.clock.now())
+        self._apply(live_run, plan)
         if not self._pumping:
             self._pump()
         return plan.answers[0]
 
-    def _post(self, run: RunId, occurrence: RunInput) -> None:
-        self._queue.append((run, occurrence))
+    def _post(self, run: RunId, run_input: RunInput) -> None:
+        self._queue.append((run, run_input))
         if not self._pumping:
             self._pump()
 
@@ -244,66 +244,66 @@ class InMemoryEngine:
         queue = self._queue
         try:
             while queue:
-                run, occurrence = queue.popleft()
-                batch = [occurrence]
+                run, run_input = queue.popleft()
+                batch = [run_input]
                 while queue and queue[0][0] == run:
                     batch.append(queue.popleft()[1])
-                hosted = self.runs[run]
-                if hosted.unfinished:
+                live_run = self.runs[run]
+                if live_run.unfinished:
                     _keep_going(batch)
-                flow, snapshot, now = hosted.flow, hosted.snapshot, self.clock.now()
+                flow, snapshot, now = live_run.flow, live_run.snapshot, self.clock.now()
                 if self.does is None:
-                    self._apply(hosted, advance(flow, snapshot, batch, now))
+                    self._apply(live_run, advance(flow, snapshot, batch, now))
                 else:
-                    self._apply(hosted, play_through(flow, snapshot, batch, now, self.does))
+                    self._apply(live_run, play_through(flow, snapshot, batch, now, self.does))
         finally:
             self._pumping = False
 
-    def _apply(self, hosted: InMemoryRun, plan: Plan) -> None:
-        before, hosted.snapshot = hosted.snapshot, plan.snapshot
-        hosted.history += plan.history
+    def _apply(self, live_run: InMemoryRun, plan: Plan) -> None:
+        before, live_run.snapshot = live_run.snapshot, plan.snapshot
+        live_run.history += plan.history
         run = plan.snapshot.run.id
         if plan.releases or plan.acquires:
             self._lock(run, plan)
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self._set_alarm(hosted, timer.due, partial(self._post, run, timer.occurrence))
+            self._set_alarm(live_run, timer.due, partial(self._post, run, timer.occurrence))
         for attempt in plan.attempts:
             self.executor.begin(attempt, partial(self._post, run))
-        if plan.unfinished or hosted.unfinished:
-            self._go_on(hosted, plan.unfinished)
+        if plan.unfinished or live_run.unfinished:
+            self._go_on(live_run, plan.unfinished)
         if plan.correlations or plan.emissions:
             self._correlate(run, plan)
         if before.status != plan.snapshot.status:
-            self._changed(run, hosted)
+            self._changed(run, live_run)
 
-    def _set_alarm(self, hosted: InMemoryRun, due: datetime, call: Callable[[], None]) -> None:
+    def _set_alarm(self, live_run: InMemoryRun, due: datetime, call: Callable[[], None]) -> None:
         """Ring at that time, unless the run has ended before."""
 
         def ring() -> None:
-            hosted.alarms.discard(alarm)
+            live_run.alarms.discard(alarm)
             call()
 
         alarm = self.clock.at(due, ring)
-        hosted.alarms.add(alarm)
+        live_run.alarms.add(alarm)
 
-    def _go_on(self, hosted: InMemoryRun, unfinished: bool) -> None:
+    def _go_on(self, live_run: InMemoryRun, unfinished: bool) -> None:
         """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
-        waits, hosted.unfinished = hosted.unfinished, unfinished
+        waits, live_run.unfinished = live_run.unfinished, unfinished
         if unfinished and not waits:
-            self._set_alarm(hosted, self.clock.now(), partial(self._continue, hosted))
+            self._set_alarm(live_run, self.clock.now(), partial(self._continue, live_run))
 
-    def _continue(self, hosted: InMemoryRun) -> None:
-        if hosted.unfinished:
-            hosted.unfinished = False
-            self._post(hosted.snapshot.run.id, _CONTINUED)
+    def _continue(self, live_run: InMemoryRun) -> None:
+        if live_run.unfinished:
+            live_run.unfinished = False
+            self._post(live_run.snapshot.run.id, _CONTINUED)
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []
-        for wish in plan.acquires:
-            if self.locks.acquire(wish.key, wish.limit, (run, wish.element)):
-                granted.append((run, wish.element))
+        for request in plan.acquires:
+            if self.locks.acquire(request.key, request.limit, (run, request.element)):
+                granted.append((run, request.element))
         for release in plan.releases:
             granted += self.locks.release(release.key, (run, release.element))
         self._queue.extend((holder, Granted(*element)) for holder, element in granted)
@@ -325,20 +325,20 @@ class InMemoryEngine:
 
     def _deliver(self, run: RunId, event: Outside) -> str | None:
         """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
-        hosted = self.run_of(run)
+        live_run = self.run_of(run)
         try:
-            event = checked_event(hosted.flow, event)
+            event = checked_event(live_run.flow, event)
         except Invalid as error:
             return str(error)
-        self._queue.append((run, _with_scoped_id(hosted, event)))
+        self._queue.append((run, _with_scoped_id(live_run, event)))
         return None
 
-    def _changed(self, run: RunId, hosted: InMemoryRun) -> None:
-        if hosted.snapshot.ended:
-            self.inbox.forget(run, hosted.snapshot.keys)
-            hosted.silence()
-        for watcher in list(hosted.watchers):
-            watcher(hosted.snapshot)
+    def _changed(self, run: RunId, live_run: InMemoryRun) -> None:
+        if live_run.snapshot.ended:
+            self.inbox.forget(run, live_run.snapshot.keys)
+            live_run.silence()
+        for watcher in list(live_run.watchers):
+            watcher(live_run.snapshot)
 
 
 def _keep_going(batch: list[RunInput]) -> None:
@@ -347,17 +347,17 @@ def _keep_going(batch: list[RunInput]) -> None:
         batch.append(_CONTINUED)
 
 
-def _with_scoped_id(hosted: InMemoryRun, event: Outside) -> Outside:
+def _with_scoped_id(live_run: InMemoryRun, event: Outside) -> Outside:
     """Found by key, an id is unique within its event: one that another event had in this run is no repeat."""
     if event.id is None:
         return event
-    came = hosted.ids.setdefault(event.id, _came_with(hosted, event.id) or event.event)
+    came = live_run.ids.setdefault(event.id, _came_with(live_run, event.id) or event.event)
     return event if came == event.event else replace(event, id=f"{event.event}/{event.id}")
 
 
-def _came_with(hosted: InMemoryRun, id: str) -> str | None:
+def _came_with(live_run: InMemoryRun, id: str) -> str | None:
     """The event that has had the id in the run."""
-    number = hosted.snapshot.seen.get(id)
+    number = live_run.snapshot.seen.get(id)
     # The entry with that number is the event itself, or the `set` that goes before it.
-    entries = () if number is None else hosted.history[number - 1 : number + 1]
+    entries = () if number is None else live_run.history[number - 1 : number + 1]
     return next((entry.event for entry in entries if entry.event), None)

@@ -18,10 +18,10 @@ def play_out(
     stop: Callable[[], bool] = lambda: False,
 ) -> Snapshot:
     """Let time pass until the run is at rest: ended, waiting for outside, stalled, or paused."""
-    hosted = host.run_of(run)
-    while hosted.moving and not stop():
+    live_run = host.run_of(run)
+    while live_run.moving and not stop():
         due = clock.next()
         if due is None or (until is not None and due > until):
             break
         clock.step()
-    return hosted.snapshot
+    return live_run.snapshot

@@ -54,19 +54,19 @@ class Node:
         self.flows = FlowCache(store, shared, suffix)
         self.memory = RunCache(store, self.flows)
         self.requests = RequestQueue()
-        self.intake = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
-        self.mender = RepairCommands(self.intake, self.flows, clock)
-        self.tokens = Tokens(store, self.memory, self.mender, self.flows.managers)
+        self.commands = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
+        self.repairs = RepairCommands(self.commands, self.flows, clock)
+        self.tokens = Tokens(store, self.memory, self.repairs, self.flows.managers)
         self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
         poll = POLL if shared else ALONE
-        self.ringing = Timers(store, clock, poll, self.requests.submit, self.intake.begin_child)
+        self.timers = Timers(store, clock, poll, self.requests.submit, self.commands.begin_child)
         self.dispatch = Dispatch(
-            store, self.memory, clock, self.requests.submit, self.ringing.expect, redaction, shared=shared
+            store, self.memory, clock, self.requests.submit, self.timers.expect, redaction, shared=shared
         )
-        settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
+        settled = [self.timers.settled, self.watching.settled, self.changes.settled]
         self.advancer = Advancer(
-            store, self.flows, self.memory, self.requests, self.dispatch, self.ringing, clock, shared, settled
+            store, self.flows, self.memory, self.requests, self.dispatch, self.timers, clock, shared, settled
         )
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.calls = CallStats()
@@ -83,7 +83,7 @@ class Node:
         """Start the loops. Whatever fails in one begins it again."""
         loops: dict[str, Callable[[], Awaitable[None]]] = {
             "advancing": self.advancer.run,
-            "ringing": self.ringing.run,
+            "ringing": self.timers.run,
             "retention": self.retention.run,
         }
         if self.shared:
@@ -105,7 +105,7 @@ class Node:
 
     async def kill(self) -> None:
         """Stop at once."""
-        self.intake.stop()
+        self.commands.stop()
         for task in self._loops:
             task.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
@@ -137,4 +137,4 @@ class Node:
             elif what is not None and what.startswith("runs="):
                 await self.changes.heard([run for run in what[5:].split(",") if run])
             elif what is not None:
-                self.ringing.look()
+                self.timers.look()

@@ -128,10 +128,10 @@ class Timers:
 
     def _fire(self, timer: DueTimer) -> None:
         self.rung += 1
-        occurrence = decode_message(timer.body)
-        if isinstance(occurrence, StartChild):
+        run_input = decode_message(timer.body)
+        if isinstance(run_input, StartChild):
             raise Unreadable("a timer begins no run")
-        self._take(("timer", timer.id), Request(timer.run, occurrence, self._on_answer, rung=timer.id))
+        self._take(("timer", timer.id), Request(timer.run, run_input, self._on_answer, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:
         """An attempt outlived a limit. The lease that was found is ended, no other: a late worker cannot be hurt."""
@@ -139,8 +139,8 @@ class Timers:
         self.lost += task.limit == "lost"
         self.timed_out += task.limit != "lost"
         index = None if lease.index == WHOLE else lease.index
-        occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
-        self._take(lease, Request(lease.run, occurrence, self._on_answer, lease=lease, overdue=True))
+        run_input = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
+        self._take(lease, Request(lease.run, run_input, self._on_answer, lease=lease, overdue=True))
 
     def read(self, messages: Sequence[Message]) -> None:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""

@@ -177,21 +177,21 @@ def _item(row: RunRow, kind: str, text: str, actions: list[str], **more: Any) ->
     }
 
 
-def _of_source(feed: dict[str, Any]) -> dict[str, Any]:
-    what = "The source" if feed["event"] is None else f"What brings event '{feed['event']}'"
-    text = f"{what} of '{feed['workflow']}' ({feed['kind']}) does not work: {feed['error']}"
+def _of_source(trigger: dict[str, Any]) -> dict[str, Any]:
+    what = "The source" if trigger["event"] is None else f"What brings event '{trigger['event']}'"
+    text = f"{what} of '{trigger['workflow']}' ({trigger['kind']}) does not work: {trigger['error']}"
     return {
         "kind": "source",
         "run": None,
-        "at": feed["error_at"],
+        "at": trigger["error_at"],
         "text": text,
-        "actions": ["stop-source"] if feed["event"] is None else [],
-        "workflow": feed["workflow"],
-        "source": feed["kind"],
-        "event": feed["event"],
-        "reason": feed["error"],
-        "failures": feed["failures"],
-        "node": feed["node"],
+        "actions": ["stop-source"] if trigger["event"] is None else [],
+        "workflow": trigger["workflow"],
+        "source": trigger["kind"],
+        "event": trigger["event"],
+        "reason": trigger["error"],
+        "failures": trigger["failures"],
+        "node": trigger["node"],
     }
 
 

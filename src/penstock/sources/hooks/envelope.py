@@ -92,19 +92,19 @@ def _messages(call: Call, visible: dict[str, Any], id: str | None) -> list[Messa
     return [_message(body, {"id": id}, visible, id)]
 
 
-def message_of_sns(letter: SnsMessage, call: Call, rule: Rule) -> Message:
+def message_of_sns(message: SnsMessage, call: Call, rule: Rule) -> Message:
     """What SNS delivers: the body is the message itself, as JSON where it is a map or a list."""
     event = {
-        "id": letter.id,
-        "source": letter.topic,
-        "type": letter.kind,
-        "subject": letter.subject,
-        "time": letter.at.isoformat(),
+        "id": message.id,
+        "source": message.topic,
+        "type": message.kind,
+        "subject": message.subject,
+        "time": message.at.isoformat(),
     }
-    made = _message(_content(letter.message), event, _visible(call, rule), letter.id)
+    made = _message(_content(message.message), event, _visible(call, rule), message.id)
     if isinstance(made.body, dict):
         # The id of the delivery is in the envelope; people look for it in the body.
-        made.scope["body"] = {"messageId": letter.id, **made.body}
+        made.scope["body"] = {"messageId": message.id, **made.body}
     return made
 
 

@@ -74,7 +74,7 @@ class Hooks:
     def __init__(
         self,
         flows: FlowCache,
-        intake: Commands,
+        commands: Commands,
         secrets: Secrets,
         *,
         fetch: Fetch = fetch,
@@ -82,10 +82,10 @@ class Hooks:
         topics: Collection[str] = (),
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._flows, self._intake, self._secrets = flows, intake, secrets
+        self._flows, self._commands, self._secrets = flows, commands, secrets
         self._fetch, self._certificates = fetch, certificates
         self._topics, self._now = tuple(topics), now
-        self._earlier = Earlier(flows, intake.store, KIND)
+        self._earlier = Earlier(flows, commands.store, KIND)
         self.taken: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 
@@ -154,8 +154,8 @@ class Hooks:
 
     async def _messages(self, rule: Rule, call: Call) -> list[Message]:
         if isinstance(rule, Sns):
-            letter = await self.sns_message_of(rule.topics, call)
-            return [] if letter is None else [message_of_sns(letter, call, rule)]
+            message = await self.sns_message_of(rule.topics, call)
+            return [] if message is None else [message_of_sns(message, call, rule)]
         try:
             verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
         except Unverified as error:
@@ -178,30 +178,30 @@ class Hooks:
 
         Raises Unreadable, Untrusted, Unverified, Stale, CertificateAway.
         """
-        letter = await self._sns_message(topics, call)
-        if letter.kind == "Notification":
-            return letter
-        await self._settle(letter)
+        message = await self._sns_message(topics, call)
+        if message.kind == "Notification":
+            return message
+        await self._settle(message)
         return None
 
     async def _sns_message(self, topics: Collection[str], call: Call) -> SnsMessage:
         now = self._now()
-        letter = read_sns_message(call.body, (*topics, *self._topics), now)
+        message = read_sns_message(call.body, (*topics, *self._topics), now)
         if self._certificates is None:
             self._certificates = Certificates(self._fetch, system_roots())
-        letter.check_signature(await self._certificates.key(letter.certificate, now))
-        return letter
+        message.check_signature(await self._certificates.key(message.certificate, now))
+        return message
 
-    async def _settle(self, letter: SnsMessage) -> None:
+    async def _settle(self, message: SnsMessage) -> None:
         """A subscription of a listed topic is confirmed by a call that we make up; an end of one is only told."""
-        if letter.kind == "UnsubscribeConfirmation":
-            log.warning("SNS says that the subscription to %s has ended", letter.topic)
+        if message.kind == "UnsubscribeConfirmation":
+            log.warning("SNS says that the subscription to %s has ended", message.topic)
             return
         try:
-            await self._fetch(confirmation_address(letter.topic, letter.token))
+            await self._fetch(confirmation_address(message.topic, message.token))
         except OSError as error:
             raise CertificateAway(type(error).__name__) from error
-        log.info("the subscription to %s is confirmed", letter.topic)
+        log.info("the subscription to %s is confirmed", message.topic)
 
     # -- what it does --------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Hooks:
         if asked is None:
             return IGNORED
         try:
-            run, duplicate = await self._intake.start_once(
+            run, duplicate = await self._commands.start_once(
                 flow.name,
                 subject=asked.subject,
                 input=asked.input,
@@ -249,7 +249,7 @@ class Hooks:
             workflow=flow.name,
         )
         try:
-            answer = await self._intake.emit_by_key(asked.keys, outside, f"hook/{flow.name}")
+            answer = await self._commands.emit_by_key(asked.keys, outside, f"hook/{flow.name}")
         except OtherWorkflow:
             return IGNORED  # the same topic may feed the hooks of several workflows
         duplicate = answer == "duplicate"

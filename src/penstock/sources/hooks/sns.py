@@ -77,25 +77,27 @@ def read_sns_message(body: bytes, topics: Collection[str], now: datetime) -> Sns
     if not isinstance(kind, str) or kind not in _PLAIN:
         raise Unreadable("bad_event", "this is no message of Amazon SNS: turn raw delivery off")
     names = _PLAIN[kind]
-    letter = {name: value[name] for name in names if value.get(name) is not None}
-    if set(names) - {"Subject"} - letter.keys() or not all(isinstance(each, str) for each in letter.values()):
+    message = {name: value[name] for name in names if value.get(name) is not None}
+    if set(names) - {"Subject"} - message.keys() or not all(
+        isinstance(each, str) for each in message.values()
+    ):
         raise Unverified("malformed")
-    if letter["TopicArn"] not in topics or not _ARN.fullmatch(letter["TopicArn"]):
+    if message["TopicArn"] not in topics or not _ARN.fullmatch(message["TopicArn"]):
         raise Untrusted("topic", "the message is of a topic that this hook does not list under `topics`")
-    at = _moment(letter["Timestamp"])
+    at = _moment(message["Timestamp"])
     validate_timestamp(at, now, AGE)
     return SnsMessage(
         kind=kind,  # type: ignore[arg-type]
-        id=letter["MessageId"],
-        topic=letter["TopicArn"],
-        message=letter["Message"],
-        subject=letter.get("Subject"),
+        id=message["MessageId"],
+        topic=message["TopicArn"],
+        message=message["Message"],
+        subject=message.get("Subject"),
         at=at,
-        token=letter.get("Token", ""),
+        token=message.get("Token", ""),
         certificate=_certificate(value.get("SigningCertURL")),
         version=_version(value.get("SignatureVersion")),
         signature=_signature(value.get("Signature")),
-        signed="".join(f"{name}\n{letter[name]}\n" for name in names if name in letter).encode(),
+        signed="".join(f"{name}\n{message[name]}\n" for name in names if name in message).encode(),
     )
 
 

@@ -56,42 +56,44 @@ class FolderReader:
         self._went: set[str] = set()  # those that were gone for sure: also where they are back
         self._walked = 0.0
 
-    async def run(self, feed: Trigger) -> None:
+    async def run(self, trigger: Trigger) -> None:
         """Watch until it is to stop. Raises ObjectStoreAway where the folder is not there, SourceStopped."""
         await self._store.check()
-        seen = Seen(feed.node.store, feed.workflow, self._store.path)
+        seen = Seen(trigger.node.store, trigger.workflow, self._store.path)
         await seen.load()
         self._pending.clear()
         self._went.clear()
-        feed.finishing = False
-        await self._begin(feed, seen)
+        trigger.finishing = False
+        await self._begin(trigger, seen)
         with suppress(SourceStopped):  # found out when something was about to be told, before anybody said so
-            await self._again(feed, seen)
-            await self._watch(feed, seen)
+            await self._again(trigger, seen)
+            await self._watch(trigger, seen)
             await seen.settle()
-        await self._finish(feed, seen)
-        if not feed.stopping.is_set():
-            raise SourceStopped(feed.workflow)  # nobody knows it yet, and it may be started again meanwhile
+        await self._finish(trigger, seen)
+        if not trigger.stopping.is_set():
+            raise SourceStopped(
+                trigger.workflow
+            )  # nobody knows it yet, and it may be started again meanwhile
 
-    async def _begin(self, feed: Trigger, seen: Seen) -> None:
+    async def _begin(self, trigger: Trigger, seen: Seen) -> None:
         """A source that is started for the first time, or again, is about what comes from then on.
 
         And about what came before it was stopped and nobody has told: there may have been no time for it, or nobody.
         """
-        started, stopped = await feed.node.store.source_times(feed.workflow)
+        started, stopped = await trigger.node.store.source_times(trigger.workflow)
         here = {"folder": folder_digest(self._store.path), "since": time_text(started)}
-        was: dict[str, Any] = feed.state if isinstance(feed.state, dict) else {}
-        anew = feed.was_stopped or not was or was.get("since", here["since"]) != here["since"]
+        was: dict[str, Any] = trigger.state if isinstance(trigger.state, dict) else {}
+        anew = trigger.was_stopped or not was or was.get("since", here["since"]) != here["since"]
         if anew or was.get("folder") != here["folder"]:
             # Not since now, where it is known: it may take a while until somebody feeds it.
-            begun, _ = await feed.by_our_clock(started if anew else None)
+            begun, _ = await trigger.by_our_clock(started if anew else None)
             since = begun.timestamp() - SLACK - (UNKNOWN if anew and started is None else 0.0)
             until = 0.0
             if stopped and started and stopped < started and was.get("folder") == here["folder"]:
-                until = (await feed.by_our_clock(stopped))[1].timestamp()
+                until = (await trigger.by_our_clock(stopped))[1].timestamp()
             await self._skip(seen, until, since)
-        if feed.was_stopped or was != here:
-            await feed.save(here)
+        if trigger.was_stopped or was != here:
+            await trigger.save(here)
 
     async def _skip(self, seen: Seen, until: float, since: float) -> None:
         """Take what came after the one time and before the other as seen, and what is gone as gone."""
@@ -114,14 +116,14 @@ class FolderReader:
 
     # -- looking -------------------------------------------------------------------------------------------
 
-    async def _watch(self, feed: Trigger, seen: Seen) -> None:
+    async def _watch(self, trigger: Trigger, seen: Seen) -> None:
         from watchfiles import Change
 
         self._walked = -WALK_EVERY  # as soon as somebody listens: what came before would never be told
         watch = FolderWatch(self._store.path)
         try:
             await watch.refresh()
-            while (changes := await watch.changes(feed.stopping)) is not None:
+            while (changes := await watch.changes(trigger.stopping)) is not None:
                 replaced = (Change.added, self._store.path) in changes
                 if replaced or len(changes) > MANY or time.monotonic() - self._walked > WALK_EVERY:
                     changes |= await watch.refresh()
@@ -129,8 +131,8 @@ class FolderReader:
                 if 0 < len(changes) <= MANY:
                     went = {path for change, path in changes if change is Change.deleted}
                     await self._look(seen, {path for _, path in changes}, went)
-                await self._settle(feed, seen)
-                await feed.well()  # it is there, and was looked through
+                await self._settle(trigger, seen)
+                await trigger.well()  # it is there, and was looked through
         finally:
             watch.close()
 
@@ -196,7 +198,7 @@ class FolderReader:
 
     # -- telling -------------------------------------------------------------------------------------------
 
-    async def _settle(self, feed: Trigger, seen: Seen) -> None:
+    async def _settle(self, trigger: Trigger, seen: Seen) -> None:
         """Start what has been quiet for long enough: what went, and then what came, in that order."""
         now = time.monotonic()
         until = now - QUIET
@@ -213,17 +215,17 @@ class FolderReader:
             order = {key: came if self._pending[key][0] else 0 for key, came in zip(due, times, strict=True)}
             due.sort(key=lambda key: (order[key], key))
         for first in range(0, len(due), BATCH):
-            await self._tell(feed, seen, due[first : first + BATCH])
+            await self._tell(trigger, seen, due[first : first + BATCH])
         self._tally.counts["pending"] = len(self._pending)
 
-    async def _tell(self, feed: Trigger, seen: Seen, keys: Sequence[str]) -> None:
-        await feed.ready()  # before it is written down: what came after a stop is told by nobody
+    async def _tell(self, trigger: Trigger, seen: Seen, keys: Sequence[str]) -> None:
+        await trigger.ready()  # before it is written down: what came after a stop is told by nobody
         found: dict[str, tuple[Object, Event]] = {}
         for key in keys:
             if (each := await self._found(key, seen)) is not None:
                 found[key] = each
         tellings = await seen.intend((key, event, each.etag) for key, (each, event) in found.items())
-        await self._start(feed, [(each, found[each.key][0]) for each in tellings])
+        await self._start(trigger, [(each, found[each.key][0]) for each in tellings])
         for key in found:
             del self._pending[key]
             if key in self._went:
@@ -259,18 +261,20 @@ class FolderReader:
         system["store"] = self._store.name
         return Object(bucket=self._store.bucket, key=key, size=None, etag=etag, system=system)
 
-    async def _start(self, feed: Trigger, told: Sequence[tuple[Telling, Object]]) -> None:
+    async def _start(self, trigger: Trigger, told: Sequence[tuple[Telling, Object]]) -> None:
         """Raises whatever keeps runs from being made now."""
-        starts = [start for each, found in told if (start := self._start_of(feed, each, found)) is not None]
-        for start, done in zip(starts, await feed.start_many(starts), strict=True):
-            await counted(self._tally, feed, start, done)
+        starts = [
+            start for each, found in told if (start := self._start_of(trigger, each, found)) is not None
+        ]
+        for start, done in zip(starts, await trigger.start_many(starts), strict=True):
+            await counted(self._tally, trigger, start, done)
 
-    def _start_of(self, feed: Trigger, telling: Telling, found: Object) -> Start | None:
+    def _start_of(self, trigger: Trigger, telling: Telling, found: Object) -> Start | None:
         event = telling.event
         self._tally.saw(event, found.key)
         context = context_of(found, event, {"name": f"folder:{event}"})
         known = event in self._matching.events
-        if not known or not wanted(self._matching, found, context, self._tally, feed.workflow):
+        if not known or not wanted(self._matching, found, context, self._tally, trigger.workflow):
             return None
         said = "\n".join((event, found.bucket, found.key, telling.etag, telling.word))
         return Start(
@@ -280,7 +284,7 @@ class FolderReader:
             tags=found.tags,
         )
 
-    async def _again(self, feed: Trigger, seen: Seen) -> None:
+    async def _again(self, trigger: Trigger, seen: Seen) -> None:
         """Tell under the same word what somebody was telling when he stopped: it may have been told."""
         unsure: list[tuple[Telling, Object]] = []
         for each in seen.unsure():
@@ -295,34 +299,34 @@ class FolderReader:
             else:
                 unsure.append((each, self._absent(each.key, each.etag)))
         for first in range(0, len(unsure), BATCH):
-            await self._start(feed, unsure[first : first + BATCH])
+            await self._start(trigger, unsure[first : first + BATCH])
         await seen.settle()
 
-    async def _finish(self, feed: Trigger, seen: Seen) -> None:
+    async def _finish(self, trigger: Trigger, seen: Seen) -> None:
         """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet.
 
         What cannot be told now, because there is no room or no time, is told when the source is started again.
         """
-        _, state = await feed.node.flows.newest(feed.workflow)
+        _, state = await trigger.node.flows.newest(trigger.workflow)
         if state.started:  # only this feeder ends, and the next one finds what is not told
             return
-        feed.finishing = True
+        trigger.finishing = True
         for each in seen.unsure():
             self._pending.pop(each.key, None)
             self._went.discard(each.key)
-        await self._look_back(feed, seen)
-        await self._again(feed, seen)
-        await self._settle(feed, seen)
+        await self._look_back(trigger, seen)
+        await self._again(trigger, seen)
+        await self._settle(trigger, seen)
         until = time.monotonic() + 2 * QUIET
         while self._pending and time.monotonic() < until:
             await asyncio.sleep(QUIET / 10)
-            await self._settle(feed, seen)
+            await self._settle(trigger, seen)
         await seen.settle()
 
-    async def _look_back(self, feed: Trigger, seen: Seen) -> None:
+    async def _look_back(self, trigger: Trigger, seen: Seen) -> None:
         """Notice what came before the source was stopped, nothing that came after, and what went: nobody knows when."""
-        _, at = await feed.node.store.source_times(feed.workflow)
-        _, stopped = await feed.by_our_clock(at)
+        _, at = await trigger.node.store.source_times(trigger.workflow)
+        _, stopped = await trigger.by_our_clock(at)
         latest = stopped.timestamp() * 1e9
         with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
             async with asyncio.timeout(LAST_WALK):

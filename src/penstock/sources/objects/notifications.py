@@ -226,8 +226,8 @@ class ObjectHooks(Noticing):
 
     async def _notices(self, address: Address, call: Call, odd: Odd) -> list[Notice]:
         if "x-amz-sns-message-type" in call.headers:
-            letter = await self._hooks.sns_message_of(address.topics, call)
-            return [] if letter is None else read_notices(read_json(letter.message.encode()), odd)
+            message = await self._hooks.sns_message_of(address.topics, call)
+            return [] if message is None else read_notices(read_json(message.message.encode()), odd)
         if not token_fits(shown_token(call.headers))(await self._token(address.name)):
             raise Unverified("mismatch")
         if not is_cloudevent(call.headers):

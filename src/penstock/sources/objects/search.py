@@ -50,10 +50,10 @@ class Progress(Struct, frozen=True, kw_only=True):
     done: dict[str, Any] | None = None  # the search before
 
 
-def reader_of(want: TriggerTarget, means: Means) -> SourceReader:
+def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
     """The feeder of a source of kind `search`. Raises UnknownStore."""
-    assert want.source is not None, "only sources are of kind `search`"
-    matching = Matching(want.source.options)
+    assert target.source is not None, "only sources are of kind `search`"
+    matching = Matching(target.source.options)
     means.stores.address(matching.store)
     return Searcher(matching, means.stores)
 
@@ -64,65 +64,65 @@ class Searcher:
     def __init__(self, matching: Matching, stores: Stores) -> None:
         self._matching, self._stores = matching, stores
 
-    async def run(self, feed: Trigger) -> None:
-        store, rules = await self._stores.get(self._matching.store), rules_of(feed.flow.definition)
-        progress = await self._begin(feed)
+    async def run(self, trigger: Trigger) -> None:
+        store, rules = await self._stores.get(self._matching.store), rules_of(trigger.flow.definition)
+        progress = await self._begin(trigger)
         if progress.tick is None:
-            await feed.well()  # what went wrong before was not this search
-        while not feed.stopping.is_set():
+            await trigger.well()  # what went wrong before was not this search
+        while not trigger.stopping.is_set():
             if progress.tick is None:
-                tick = due_tick(rules, progress.last, feed.now())
+                tick = due_tick(rules, progress.last, trigger.now())
                 if tick is None:
-                    coming = next_tick(rules.schedule, feed.now())
-                    if coming is None or not await feed.until(coming):
+                    coming = next_tick(rules.schedule, trigger.now())
+                    if coming is None or not await trigger.until(coming):
                         return
                     continue
                 progress = replace(progress, tick=tick, after="", looked=0, started=0, refused=0)
-                await _save(feed, progress)
-            progress = await self._search(feed, store, progress)
+                await _save(trigger, progress)
+            progress = await self._search(trigger, store, progress)
 
-    async def _begin(self, feed: Trigger) -> Progress:
-        asks = blake2b(msgspec.json.encode(feed.source, order="sorted"), digest_size=8).hexdigest()
-        progress = read_progress(feed.state)
+    async def _begin(self, trigger: Trigger) -> Progress:
+        asks = blake2b(msgspec.json.encode(trigger.source, order="sorted"), digest_size=8).hexdigest()
+        progress = read_progress(trigger.state)
         # What lies ahead was kept while the clock was wrong: nothing would be searched until that time.
-        ahead = progress is not None and progress.last > feed.now() + LATE
-        if progress is None or progress.asks != asks or feed.was_stopped or ahead:
+        ahead = progress is not None and progress.last > trigger.now() + LATE
+        if progress is None or progress.asks != asks or trigger.was_stopped or ahead:
             done = None if progress is None else progress.done
-            progress = Progress(asks=asks, last=feed.now(), done=done)
-            await _save(feed, progress)
+            progress = Progress(asks=asks, last=trigger.now(), done=done)
+            await _save(trigger, progress)
         return progress
 
-    async def _search(self, feed: Trigger, store: ObjectStore, progress: Progress) -> Progress:
+    async def _search(self, trigger: Trigger, store: ObjectStore, progress: Progress) -> Progress:
         """Go on with a search, page by page, to its end or until the feeder is to stop."""
         async for page in store.pages(self._matching.prefix, progress.after):
             for first in range(0, len(page), MAX_CONCURRENT):
-                progress = await self._tell(feed, store, progress, page[first : first + MAX_CONCURRENT])
-            await _save(feed, progress)
-            if feed.stopping.is_set():
+                progress = await self._tell(trigger, store, progress, page[first : first + MAX_CONCURRENT])
+            await _save(trigger, progress)
+            if trigger.stopping.is_set():
                 return progress
         if isinstance(store, FolderStore) and not self._matching.prefix:
             self._tally.tell_names(len(store.unreadable), store.why_unread())
-        done = {**_under_way(progress), "ended_at": tick_text(feed.now())}
+        done = {**_under_way(progress), "ended_at": tick_text(trigger.now())}
         progress = replace(progress, last=progress.tick or progress.last, tick=None, after="", done=done)
-        await _save(feed, progress)
+        await _save(trigger, progress)
         return progress
 
     async def _tell(
-        self, feed: Trigger, store: ObjectStore, progress: Progress, page: list[Listed]
+        self, trigger: Trigger, store: ObjectStore, progress: Progress, page: list[Listed]
     ) -> Progress:
         assert progress.tick is not None, "only a search that has begun goes on"
         tick = tick_text(progress.tick)
-        likely = [each for each in page if self._likely(feed, store, each, tick)]
-        found = await asyncio.gather(*(self._wanted(feed, store, each, tick) for each in likely))
+        likely = [each for each in page if self._likely(trigger, store, each, tick)]
+        found = await asyncio.gather(*(self._wanted(trigger, store, each, tick) for each in likely))
         starts = [_start(each, tick) for each in found if isinstance(each, Object)]
-        done: list[tuple[Start, object]] = list(zip(starts, await feed.start_many(starts), strict=True))
+        done: list[tuple[Start, object]] = list(zip(starts, await trigger.start_many(starts), strict=True))
         for listed, why in zip(likely, found, strict=True):
             if isinstance(why, ObjectRefused):
                 done.append((_start(listed_object(store.name, store.bucket, listed), tick), why))
         refused = 0
         for start, each in done:
             keep = progress.refused + refused < MAX_REFUSED
-            refused += await counted(self._tally, feed, start, each, keep) == "refused"
+            refused += await counted(self._tally, trigger, start, each, keep) == "refused"
         return replace(
             progress,
             after=page[-1].key,
@@ -131,7 +131,7 @@ class Searcher:
             refused=progress.refused + refused,
         )
 
-    def _likely(self, feed: Trigger, store: ObjectStore, each: Listed, tick: str) -> bool:
+    def _likely(self, trigger: Trigger, store: ObjectStore, each: Listed, tick: str) -> bool:
         """Whether an object may be wanted, by what the listing says of it."""
         if not self._matching.named(each.key):
             return False
@@ -140,10 +140,10 @@ class Searcher:
         if not self._matching.asks:
             return True
         found = listed_object(store.name, store.bucket, each)
-        return wanted(self._matching, found, _context(found, tick), self._tally, feed.workflow)
+        return wanted(self._matching, found, _context(found, tick), self._tally, trigger.workflow)
 
     async def _wanted(
-        self, feed: Trigger, store: ObjectStore, each: Listed, tick: str
+        self, trigger: Trigger, store: ObjectStore, each: Listed, tick: str
     ) -> Object | ObjectRefused | None:
         """The object where it is wanted, asked for only as far as the condition looks; or why it is not described."""
         matching = self._matching
@@ -151,7 +151,7 @@ class Searcher:
             if not matching.wants_head:
                 return await store.head(each.key)
             found = await store.head(each.key, tags=matching.wants_tags)
-            if not wanted(matching, found, _context(found, tick), self._tally, feed.workflow):
+            if not wanted(matching, found, _context(found, tick), self._tally, trigger.workflow):
                 return None
             return found if matching.wants_tags else await store.head(each.key)
         except ObjectGone:
@@ -186,8 +186,8 @@ def read_progress(state: Any) -> Progress | None:
         return None
 
 
-async def _save(feed: Trigger, progress: Progress) -> None:
-    await feed.save(msgspec.to_builtins(progress))
+async def _save(trigger: Trigger, progress: Progress) -> None:
+    await trigger.save(msgspec.to_builtins(progress))
 
 
 async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[str, Any]]]:

@@ -40,9 +40,9 @@ class ObjectStarts:
     """Starts runs about objects; those that a feeder brings wait for room, where there is a `max_running`."""
 
     def __init__(
-        self, flows: FlowCache, intake: Commands, stores: Stores, feed: Trigger | None = None
+        self, flows: FlowCache, commands: Commands, stores: Stores, trigger: Trigger | None = None
     ) -> None:
-        self._flows, self._intake, self._stores, self._feed = flows, intake, stores, feed
+        self._flows, self._commands, self._stores, self._trigger = flows, commands, stores, trigger
         self._turn = asyncio.Lock()
         self._known: dict[str, tuple[int, ObjectSource | None]] = {}
 
@@ -68,16 +68,18 @@ class ObjectStarts:
 
     async def knows(self, workflow: str, start_key: str) -> bool:
         """Whether a run was started by that key."""
-        return await self._intake.store.start_key(workflow, start_key) is not None
+        return await self._commands.store.start_key(workflow, start_key) is not None
 
     async def has_run_about(self, workflow: str, bucket: str, key: str) -> bool:
         """Whether there is a run about an object of that name."""
         about = Filter(workflow=workflow, subject=subject_of(bucket, key), limit=1)
-        return bool(await self._intake.store.runs(about))
+        return bool(await self._commands.store.runs(about))
 
     async def dead_letter(self, store: str, record: Any, error: PenstockError) -> str:
         """Keep what a store told and nobody can read; in which words. Raises StoreError."""
-        return await add_dead_notice(self._intake.store, store, record, error, await self._intake.store.now())
+        return await add_dead_notice(
+            self._commands.store, store, record, error, await self._commands.store.now()
+        )
 
     async def start(
         self, source: ObjectSource, found: Object, event: Event, transport: Mapping[str, Any], key: str
@@ -110,20 +112,22 @@ class ObjectStarts:
             input=context,
             tags=found.tags,
         )
-        await add_dead_start(self._intake.store, start, error, await self._intake.store.now())
+        await add_dead_start(self._commands.store, start, error, await self._commands.store.now())
         return "refused"
 
     async def _once(self, workflow: str, found: Object, context: Mapping[str, Any], key: str) -> bool:
         """Whether the key had made a run before; now there is one."""
         subject = subject_of(found.bucket, found.key)
-        if self._feed is None or self._feed.flow.definition.max_running is None:
-            _, duplicate = await self._intake.start_once(
+        if self._trigger is None or self._trigger.flow.definition.max_running is None:
+            _, duplicate = await self._commands.start_once(
                 workflow, subject=subject, input=context, tags=found.tags, idempotency_key=key
             )
             return duplicate
         async with self._turn:  # one by one: else all would find the same room
-            named = key.removeprefix(f"{self._feed.want.kind}:")
-            _, duplicate = await self._feed.start(key=named, subject=subject, input=context, tags=found.tags)
+            named = key.removeprefix(f"{self._trigger.target.kind}:")
+            _, duplicate = await self._trigger.start(
+                key=named, subject=subject, input=context, tags=found.tags
+            )
         return duplicate
 
 
@@ -147,7 +151,7 @@ def refused(tally: StoreCounts, workflow: str, what: str, error: PenstockError) 
 
 
 async def counted(
-    tally: StoreCounts, feed: Trigger, start: Start, done: object, keep: bool = True
+    tally: StoreCounts, trigger: Trigger, start: Start, done: object, keep: bool = True
 ) -> Outcome:
     """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
 
@@ -156,9 +160,9 @@ async def counted(
     if isinstance(done, tuple):
         outcome: Outcome = "duplicate" if done[1] else "started"
     elif isinstance(done, PenstockError) and not isinstance(done, StoreError):
-        refused(tally, feed.workflow, start.subject or "", done)
+        refused(tally, trigger.workflow, start.subject or "", done)
         if keep:
-            await _add_dead_letter(feed, start, done)
+            await _add_dead_letter(trigger, start, done)
         outcome = "refused"
     else:
         assert isinstance(done, Exception), "a start is done, or says why not"
@@ -167,12 +171,12 @@ async def counted(
     return outcome
 
 
-async def _add_dead_letter(feed: Trigger, start: Start, error: PenstockError) -> None:
+async def _add_dead_letter(trigger: Trigger, start: Start, error: PenstockError) -> None:
     aside = RefusedStart(
-        workflow=feed.workflow,
-        start_key=f"{feed.want.kind}:{start.key}",
+        workflow=trigger.workflow,
+        start_key=f"{trigger.target.kind}:{start.key}",
         subject=start.subject,
         input=start.input,
         tags=dict(start.tags or {}),
     )
-    await add_dead_start(feed.node.store, aside, error, feed.now())
+    await add_dead_start(trigger.node.store, aside, error, trigger.now())

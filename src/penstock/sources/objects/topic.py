@@ -35,45 +35,45 @@ class ObjectTopicReader:
         self._address, self._matching, self._stores, self._buses = address, matching, stores, buses
         self._bus, self._topic = address.options["bus"], address.options["topic"]
 
-    async def run(self, feed: Trigger) -> None:
+    async def run(self, trigger: Trigger) -> None:
         """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
-        starts = ObjectStarts(feed.node.flows, feed.node.intake, self._stores, feed)
-        source = ObjectSource(feed.workflow, self._matching)
+        starts = ObjectStarts(trigger.node.flows, trigger.node.commands, self._stores, trigger)
+        source = ObjectSource(trigger.workflow, self._matching)
         noticing = Noticing(self._stores, starts, lambda: [source])
-        group = group_of(self._buses.group(self._bus), feed.workflow, None, self._topic)
-        stopped = asyncio.create_task(feed.stopping.wait())
-        since, state = await self._begin(feed)
+        group = group_of(self._buses.group(self._bus), trigger.workflow, None, self._topic)
+        stopped = asyncio.create_task(trigger.stopping.wait())
+        since, state = await self._begin(trigger)
         try:
             async with self._buses[self._bus].subscribe(self._topic, group, since, sent_at) as subscription:
                 # What went wrong before does not any more; until one is taken older ones may still be there.
-                await feed.save(state if since is None else {**state, "skips": True})
+                await trigger.save(state if since is None else {**state, "skips": True})
                 while (messages := await next_messages(subscription, stopped)) is not None:
-                    await self._reject_stopped(feed, state)
+                    await self._reject_stopped(trigger, state)
                     if since is not None:
-                        await feed.save(state)
+                        await trigger.save(state)
                         since = None
-                    notices = [notice for each in messages for notice in await self._read(feed, each)]
+                    notices = [notice for each in messages for notice in await self._read(trigger, each)]
                     await self._take(noticing, notices)
                     await subscription.done(messages)
         finally:
             stopped.cancel()
 
-    async def _begin(self, feed: Trigger) -> tuple[datetime | None, dict[str, Any]]:
+    async def _begin(self, trigger: Trigger) -> tuple[datetime | None, dict[str, Any]]:
         """From when on messages count, where the source was stopped; and what is to be known of that later."""
-        started, _ = await feed.node.store.source_times(feed.workflow)
+        started, _ = await trigger.node.store.source_times(trigger.workflow)
         here = {"since": time_text(started)}
-        known = feed.state if isinstance(feed.state, dict) else here
-        if not feed.was_stopped and known == here:
+        known = trigger.state if isinstance(trigger.state, dict) else here
+        if not trigger.was_stopped and known == here:
             return None, here
-        since, _ = await feed.by_our_clock(started)
+        since, _ = await trigger.by_our_clock(started)
         return since, here
 
-    async def _reject_stopped(self, feed: Trigger, state: dict[str, Any]) -> None:
+    async def _reject_stopped(self, trigger: Trigger, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
-        _, now = await feed.node.flows.newest(feed.workflow)
-        since, _ = await feed.node.store.source_times(feed.workflow)
+        _, now = await trigger.node.flows.newest(trigger.workflow)
+        since, _ = await trigger.node.store.source_times(trigger.workflow)
         if not now.started or time_text(since) != state["since"]:
-            raise SourceStopped(feed.workflow)
+            raise SourceStopped(trigger.workflow)
 
     async def _take(self, noticing: Noticing, notices: list[Notice]) -> None:
         try:
@@ -81,26 +81,26 @@ class ObjectTopicReader:
         except OtherBucket:
             self._stores.tallies[self._address.name].note("ignored", len(notices))
 
-    async def _read(self, feed: Trigger, message: Message) -> list[Notice]:
+    async def _read(self, trigger: Trigger, message: Message) -> list[Notice]:
         odd: list[Unreadable] = []
         try:
             notices = notices_of(message.headers, message.body, lambda _, why: odd.append(why))
         except (Unreadable, WrongType) as error:
-            await self._dead_letter(feed, message, error)
+            await self._dead_letter(trigger, message, error)
             return []
         if odd:
-            await self._dead_letter(feed, message, odd[0])
+            await self._dead_letter(trigger, message, odd[0])
         return notices
 
-    async def _dead_letter(self, feed: Trigger, message: Message, error: PenstockError) -> None:
+    async def _dead_letter(self, trigger: Trigger, message: Message, error: PenstockError) -> None:
         tally = self._stores.tallies[self._address.name]
         tally.note("refused")
         tally.error = await add_dead_message(
-            feed.node.store,
+            trigger.node.store,
             message,
             error,
-            feed.now(),
-            workflow=feed.workflow,
+            trigger.now(),
+            workflow=trigger.workflow,
             event=None,
             bus=self._bus,
             topic=self._topic,

@@ -10,10 +10,10 @@ from penstock.sources.triggers.trigger import Means, SourceReader, TriggerTarget
 from penstock.topics.opening import Buses
 
 
-def reader_of(want: TriggerTarget, means: Means) -> SourceReader | None:
+def reader_of(target: TriggerTarget, means: Means) -> SourceReader | None:
     """The feeder of a source; None where its store tells a hook. Raises UnknownStore."""
-    assert want.source is not None, "only sources are of kind `object`"
-    matching, stores = Matching(want.source.options), means.stores
+    assert target.source is not None, "only sources are of kind `object`"
+    matching, stores = Matching(target.source.options), means.stores
     address = stores.address(matching.store)
     if address.kind == "dir":
         return FolderReader(FolderStore(address.name, address.path), matching, stores.tallies[address.name])

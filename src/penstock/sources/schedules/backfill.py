@@ -105,8 +105,8 @@ async def call_off(store: Tokens, workflow: str, audit: AuditRow | None = None) 
     return False
 
 
-def reader_of(want: TriggerTarget, means: Means) -> Filling:
-    return Filling(rules_of(want.flow.definition))
+def reader_of(target: TriggerTarget, means: Means) -> Filling:
+    return Filling(rules_of(target.flow.definition))
 
 
 class Filling:
@@ -115,42 +115,43 @@ class Filling:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
-    async def run(self, feed: Trigger) -> None:
-        job = await self._job(feed)
+    async def run(self, trigger: Trigger) -> None:
+        job = await self._job(trigger)
         if job is None:
             return
-        if feed.source is None or feed.source.kind != KIND:
-            log.warning("'%s' no longer has a schedule: its backfill is given up", feed.workflow)
-            await call_off(feed.node.store, feed.workflow)
+        if trigger.source is None or trigger.source.kind != KIND:
+            log.warning("'%s' no longer has a schedule: its backfill is given up", trigger.workflow)
+            await call_off(trigger.node.store, trigger.workflow)
             return
-        progress = read_backfill(feed.state)
+        progress = read_backfill(trigger.state)
         if progress is None or progress.job.id != job.id:
             progress = Backfill(job=job)
         while not progress.over:
-            ticks = await self._next(feed, progress)
+            ticks = await self._next(trigger, progress)
             if ticks is None:
                 return
-            progress = await self._make(feed, progress, ticks)
-        await call_off(feed.node.store, feed.workflow)
+            progress = await self._make(trigger, progress, ticks)
+        await call_off(trigger.node.store, trigger.workflow)
 
-    async def _job(self, feed: Trigger) -> Job | None:
-        rows = await feed.node.store.tokens(f"{BACKFILLS}{feed.workflow}/", "", 1)
+    async def _job(self, trigger: Trigger) -> Job | None:
+        rows = await trigger.node.store.tokens(f"{BACKFILLS}{trigger.workflow}/", "", 1)
         return msgspec.json.decode(rows[0].data, type=Job) if rows else None
 
-    async def _next(self, feed: Trigger, progress: Backfill) -> list[datetime] | None:
+    async def _next(self, trigger: Trigger, progress: Backfill) -> list[datetime] | None:
         """The next ticks, once there is room for them; None: it is to stop."""
         job, room = progress.job, self.rules.room
         first = job.first if progress.done is None else progress.done + _MOMENT
         many = TOGETHER
         while (
-            room is not None and (many := room - len(await feed.active_runs(room, (BACKFILL, job.id)))) <= 0
+            room is not None
+            and (many := room - len(await trigger.active_runs(room, (BACKFILL, job.id)))) <= 0
         ):
-            if not await feed.rest(ROOM):
+            if not await trigger.rest(ROOM):
                 return None
         ticks = list(islice(ticks_between(self.rules.schedule, first, job.last), min(many, TOGETHER)))
-        return None if feed.stopping.is_set() else ticks
+        return None if trigger.stopping.is_set() else ticks
 
-    async def _make(self, feed: Trigger, progress: Backfill, ticks: list[datetime]) -> Backfill:
+    async def _make(self, trigger: Trigger, progress: Backfill, ticks: list[datetime]) -> Backfill:
         starts = [
             Start(
                 key=tick_text(tick),
@@ -161,7 +162,7 @@ class Filling:
             )
             for tick in ticks
         ]
-        done = await feed.start_many(starts)
+        done = await trigger.start_many(starts)
         errors = [each for each in done if isinstance(each, Exception)]
         wrong = next((each for each in errors if not isinstance(each, Invalid)), None)
         if wrong is not None:
@@ -175,7 +176,7 @@ class Filling:
             failed=progress.failed + len(errors),
             over=not ticks,
         )
-        await feed.save(msgspec.to_builtins(progress), error=str(errors[0]) if errors else None)
+        await trigger.save(msgspec.to_builtins(progress), error=str(errors[0]) if errors else None)
         return progress
 
 

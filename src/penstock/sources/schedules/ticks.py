@@ -36,8 +36,8 @@ class Progress(Struct, frozen=True, kw_only=True):
     skipped: int = 0
 
 
-def reader_of(want: TriggerTarget, means: Means) -> Clock:
-    return Clock(rules_of(want.flow.definition))
+def reader_of(target: TriggerTarget, means: Means) -> Clock:
+    return Clock(rules_of(target.flow.definition))
 
 
 class Clock:
@@ -46,80 +46,80 @@ class Clock:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
-    async def run(self, feed: Trigger) -> None:
-        progress = await self._begin(feed)
-        while not feed.stopping.is_set():
-            now = feed.now()
+    async def run(self, trigger: Trigger) -> None:
+        progress = await self._begin(trigger)
+        while not trigger.stopping.is_set():
+            now = trigger.now()
             tick = progress.waiting or due_tick(self.rules, progress.last, now)
             if tick is not None:
-                progress = await self._see_to(feed, progress, tick)
+                progress = await self._see_to(trigger, progress, tick)
                 continue
             coming = next_tick(self.rules.schedule, now)
-            if coming is None or not await feed.until(coming):
+            if coming is None or not await trigger.until(coming):
                 return
 
-    async def _begin(self, feed: Trigger) -> Progress:
+    async def _begin(self, trigger: Trigger) -> Progress:
         """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
-        progress = read_progress(feed.state)
-        started, _ = await feed.node.store.source_times(feed.workflow)
-        known = progress is not None and progress.schedule == self.rules.schedule and not feed.was_stopped
+        progress = read_progress(trigger.state)
+        started, _ = await trigger.node.store.source_times(trigger.workflow)
+        known = progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped
         # What lies ahead was kept while the clock was wrong: nothing would come until that time.
-        if progress is not None and progress.last > feed.now() + LATE:
+        if progress is not None and progress.last > trigger.now() + LATE:
             known = False
         if progress is not None and known and (started is None or started <= progress.last):
             return progress
-        since = min(await self._since(feed, started), feed.now())
+        since = min(await self._since(trigger, started), trigger.now())
         if progress is None:
             progress = Progress(schedule=self.rules.schedule, last=since)
         progress = replace(progress, schedule=self.rules.schedule, last=since, waiting=None)
-        return await _saved(feed, progress)
+        return await _saved(trigger, progress)
 
-    async def _since(self, feed: Trigger, started: datetime | None) -> datetime:
+    async def _since(self, trigger: Trigger, started: datetime | None) -> datetime:
         """From when on ticks count. Not from now on, where it is known: nobody may have fed it for a while."""
-        version = await feed.node.store.version(feed.workflow, feed.flow.version)
-        return feed.now() if started is None or version is None else max(started, version.at)
+        version = await trigger.node.store.version(trigger.workflow, trigger.flow.version)
+        return trigger.now() if started is None or version is None else max(started, version.at)
 
-    async def _see_to(self, feed: Trigger, progress: Progress, tick: datetime) -> Progress:
+    async def _see_to(self, trigger: Trigger, progress: Progress, tick: datetime) -> Progress:
         """Start the run of a tick, skip it, or hold it back a little longer."""
-        known = await feed.node.store.start_key(feed.workflow, f"{KIND}:{tick_text(tick)}")
+        known = await trigger.node.store.start_key(trigger.workflow, f"{KIND}:{tick_text(tick)}")
         if known is not None:  # before it was noted, this node or the one before it went
-            return await _saved(feed, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
-        live = [row.id for row in await feed.active_runs(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
-        late = self.rules.catch_up == "all" and feed.now() - tick > ON_TIME
-        what = verdict(self.rules, len(live), await self._newest(feed), late)
+            return await _saved(trigger, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
+        live = [row.id for row in await trigger.active_runs(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
+        late = self.rules.catch_up == "all" and trigger.now() - tick > ON_TIME
+        what = verdict(self.rules, len(live), await self._newest(trigger), late)
         if what == "wait":
             if progress.waiting is None:
-                progress = await _saved(feed, replace(progress, waiting=tick))
-            await feed.rest(ROOM)
+                progress = await _saved(trigger, replace(progress, waiting=tick))
+            await trigger.rest(ROOM)
             return progress
         if what == "skip":
-            log.info("a run of '%s' is still active: tick %s is skipped", feed.workflow, tick_text(tick))
+            log.info("a run of '%s' is still active: tick %s is skipped", trigger.workflow, tick_text(tick))
             return await _saved(
-                feed, replace(progress, last=tick, waiting=None, skipped=progress.skipped + 1)
+                trigger, replace(progress, last=tick, waiting=None, skipped=progress.skipped + 1)
             )
         if what == "abort":
-            await _cancel(feed, surplus(self.rules, live))
-        return await self._start(feed, replace(progress, last=tick, waiting=None), tick)
+            await _cancel(trigger, surplus(self.rules, live))
+        return await self._start(trigger, replace(progress, last=tick, waiting=None), tick)
 
-    async def _newest(self, feed: Trigger) -> str | None:
+    async def _newest(self, trigger: Trigger) -> str | None:
         """The status of the newest run; None: there is none, or nobody asks."""
         if self.rules.overrun != "delay_until_success":
             return None
-        rows = await feed.node.store.runs(Filter(workflow=feed.workflow, limit=MAX_ACTIVE_RUNS))
+        rows = await trigger.node.store.runs(Filter(workflow=trigger.workflow, limit=MAX_ACTIVE_RUNS))
         return next((row.status for row in rows if BACKFILL not in row.labels), None)
 
-    async def _start(self, feed: Trigger, progress: Progress, tick: datetime) -> Progress:
+    async def _start(self, trigger: Trigger, progress: Progress, tick: datetime) -> Progress:
         try:
-            run, _ = await start_tick(feed, self.rules.schedule, tick)
+            run, _ = await start_tick(trigger, self.rules.schedule, tick)
         except Invalid as error:  # the next tick may do better; this one never will
-            log.error("tick %s of '%s' made no run: %s", tick_text(tick), feed.workflow, error)
-            return await _saved(feed, progress, f"tick {tick_text(tick)} made no run: {error}")
-        return await _saved(feed, replace(progress, ran=tick, run=run))
+            log.error("tick %s of '%s' made no run: %s", tick_text(tick), trigger.workflow, error)
+            return await _saved(trigger, progress, f"tick {tick_text(tick)} made no run: {error}")
+        return await _saved(trigger, replace(progress, ran=tick, run=run))
 
 
-async def start_tick(feed: Trigger, schedule: Schedule, tick: datetime) -> tuple[str, bool]:
+async def start_tick(trigger: Trigger, schedule: Schedule, tick: datetime) -> tuple[str, bool]:
     """The run of a tick, and whether it was there. Raises what `Feed.start` raises."""
-    return await feed.start(
+    return await trigger.start(
         key=tick_text(tick), subject=tick_text(tick), input=input_of(schedule, tick), kind=KIND
     )
 
@@ -145,12 +145,12 @@ def read_progress(state: Any) -> Progress | None:
         return None
 
 
-async def _saved(feed: Trigger, progress: Progress, error: str | None = None) -> Progress:
-    await feed.save(msgspec.to_builtins(progress), error=error)
+async def _saved(trigger: Trigger, progress: Progress, error: str | None = None) -> Progress:
+    await trigger.save(msgspec.to_builtins(progress), error=error)
     return progress
 
 
-async def _cancel(feed: Trigger, runs: list[str]) -> None:
+async def _cancel(trigger: Trigger, runs: list[str]) -> None:
     for run in runs:
         with suppress(RunEnded, UnknownRun):
-            await feed.node.intake.cancel(run, False, "the next tick of its schedule came")
+            await trigger.node.commands.cancel(run, False, "the next tick of its schedule came")

@@ -142,11 +142,11 @@ class TriggerLease:
         self._writing = asyncio.Lock()
 
     @classmethod
-    async def take(cls, store: Tokens, presence: NodeLease, name: str, kind: str) -> TriggerLease | None:
+    async def take(cls, store: Tokens, node_lease: NodeLease, name: str, kind: str) -> TriggerLease | None:
         """Hold the feed; None: another node does, and lives. What another kind of source left behind is dropped."""
         row = await _read(store, name)
         owner = None if row is None else row.owner
-        if owner is not None and owner != presence.owner and not await presence.expire(owner):
+        if owner is not None and owner != node_lease.owner and not await node_lease.expire(owner):
             return None
         record = read_record(row) if row is not None else None
         if record is None or record.kind != kind:
@@ -154,11 +154,11 @@ class TriggerLease:
         change = TokenChange(
             name=name,
             expect=None if row is None else row.version,
-            owner=presence.owner,
+            owner=node_lease.owner,
             data=msgspec.json.encode(record),
         )
         done = await store.change_tokens([change])
-        return None if isinstance(done, str) else cls(store, name, presence.owner, done[0].version, record)
+        return None if isinstance(done, str) else cls(store, name, node_lease.owner, done[0].version, record)
 
     @staticmethod
     async def mark_stopped(store: Tokens, name: str) -> bool:

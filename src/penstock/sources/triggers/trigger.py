@@ -80,35 +80,35 @@ class Trigger:
     """What one feeder works on. Whatever it starts is durable and there once, however often it asks."""
 
     def __init__(
-        self, want: TriggerTarget, node: Node, holding: TriggerLease, presence: NodeLease, means: Means
+        self, target: TriggerTarget, node: Node, lease: TriggerLease, node_lease: NodeLease, means: Means
     ) -> None:
-        self.want, self.node, self.means = want, node, means
-        self._holding, self._presence = holding, presence
+        self.target, self.node, self.means = target, node, means
+        self._lease, self._node_lease = lease, node_lease
         self.stopping = asyncio.Event()
         self.finishing = False  # what came before the source was stopped may still be started
         self.started = 0
 
     @property
     def workflow(self) -> str:
-        return self.want.flow.name
+        return self.target.flow.name
 
     @property
     def flow(self) -> Flow:
         """The newest version."""
-        return self.want.flow
+        return self.target.flow
 
     @property
     def source(self) -> Source | None:
-        return self.want.source
+        return self.target.source
 
     @property
     def external(self) -> External | None:
-        return self.want.external
+        return self.target.external
 
     @property
     def state(self) -> Any:
         """The JSON that was saved last, by this feeder or one before it; None: nothing."""
-        return self._holding.record.state
+        return self._lease.record.state
 
     def now(self) -> datetime:
         """The store's time."""
@@ -131,14 +131,14 @@ class Trigger:
     @property
     def was_stopped(self) -> bool:
         """Whether the source was stopped since its state was saved: what came meanwhile is not to start anything."""
-        return self._holding.record.stopped
+        return self._lease.record.stopped
 
     async def save(self, state: Any, *, error: str | None = None) -> None:
         """Keep the state, and what is wrong, if anything; whoever feeds next goes on from it. Raises Lost."""
         self._validate_lease()
         at = None if error is None else self.now()
-        failures = 0 if error is None else self._holding.record.failures
-        await self._holding.keep(state=state, error=error, error_at=at, failures=failures, stopped=False)
+        failures = 0 if error is None else self._lease.record.failures
+        await self._lease.keep(state=state, error=error, error_at=at, failures=failures, stopped=False)
 
     async def start(
         self,
@@ -165,20 +165,20 @@ class Trigger:
         """Wait until runs may be started. Raises Lost, SourceStopped."""
         self._validate_lease()
         flow, state = await self.node.flows.newest(self.workflow)
-        if not state.started and not self.want.by_hand and not self.finishing:
+        if not state.started and not self.target.by_hand and not self.finishing:
             raise SourceStopped(self.workflow)
         if flow.definition.max_running is not None and not await self.room():
             raise SourceStopped(self.workflow)
 
     async def _begin(self, one: Start) -> tuple[RunId, bool]:
         try:
-            run, duplicate = await self.node.intake.start_once(
+            run, duplicate = await self.node.commands.start_once(
                 self.workflow,
                 subject=one.subject,
                 input=one.input,
                 tags=one.tags,
                 labels=one.labels,
-                idempotency_key=f"{one.kind or self.want.kind}:{one.key}",
+                idempotency_key=f"{one.kind or self.target.kind}:{one.key}",
             )
         except IdempotencyMismatch as error:  # the key counts: the first telling of an event is the one
             return RunId(error.run), True
@@ -228,7 +228,7 @@ class Trigger:
         outside = Outside(
             event=event, data=data, set=None if set is None else dict(set), id=id, workflow=self.workflow
         )
-        answer = await self.node.intake.emit_by_key(key, outside, f"{self.want.kind}/{self.workflow}")
+        answer = await self.node.commands.emit_by_key(key, outside, f"{self.target.kind}/{self.workflow}")
         await self.well()
         return answer
 
@@ -254,26 +254,26 @@ class Trigger:
     async def fail(self, error: BaseException) -> int:
         """Keep why it does not work, for people to see; how often it failed in a row. Raises Lost."""
         self._validate_lease()
-        record = self._holding.record
+        record = self._lease.record
         redact = await self.node.dispatch.redaction()
         text = redact(str(error) or type(error).__name__)
-        await self._holding.keep(error=text[:1000], error_at=self.now(), failures=record.failures + 1)
+        await self._lease.keep(error=text[:1000], error_at=self.now(), failures=record.failures + 1)
         return record.failures + 1
 
     async def well(self) -> None:
         """Nothing is wrong any more. Raises Lost."""
-        if self._holding.record.error is not None:
-            await self._holding.keep(error=None, error_at=None, failures=0)
+        if self._lease.record.error is not None:
+            await self._lease.keep(error=None, error_at=None, failures=0)
 
     def _validate_lease(self) -> None:
-        if not self._presence.alive:
-            raise Lost(self.want.name)
+        if not self._node_lease.alive:
+            raise Lost(self.target.name)
 
 
 class SourceReader(Protocol):
     """What takes something in from outside, for one workflow."""
 
-    async def run(self, feed: Trigger) -> None:
+    async def run(self, trigger: Trigger) -> None:
         """Feed until `feed.stopping`; then finish what is in hand and return. To return earlier: there is no more.
 
         Whatever it raises is shown, and it is begun again a little later. It may be cancelled at any time.

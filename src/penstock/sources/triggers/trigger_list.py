@@ -36,7 +36,7 @@ async def list_feeds(node: Node) -> list[dict[str, Any]]:
 
 async def list_failing(node: Node) -> list[dict[str, Any]]:
     """Those of them that should be fed, and fail."""
-    return [feed for feed in await list_feeds(node) if feed["state"] == "failing"]
+    return [trigger for trigger in await list_feeds(node) if trigger["state"] == "failing"]
 
 
 async def all_records(store: Tokens) -> dict[str, Record]:

@@ -76,8 +76,8 @@ log = logging.getLogger("penstock.feeding")
 class _HeldTrigger:
     """A feeder at work."""
 
-    def __init__(self, feed: Trigger, feeder: SourceReader) -> None:
-        self.feed, self.feeder = feed, feeder
+    def __init__(self, trigger: Trigger, reader: SourceReader) -> None:
+        self.trigger, self.reader = trigger, reader
         self.task: asyncio.Task[None] | None = None
         self.stop_by: float | None = None
 
@@ -85,7 +85,7 @@ class _HeldTrigger:
         """Ask it to stop; where it was asked long ago, end it."""
         if self.stop_by is None:
             self.stop_by = now + GRACE
-            self.feed.stopping.set()
+            self.trigger.stopping.set()
         elif now >= self.stop_by:
             self.end()
 
@@ -100,13 +100,13 @@ class _Later:
     def __init__(self, factory: Factory | str) -> None:
         self._factory = factory
 
-    def make(self, want: TriggerTarget, means: Means) -> SourceReader | None:
+    def make(self, target: TriggerTarget, means: Means) -> SourceReader | None:
         """Raises whatever is wrong with it."""
-        return load_factory(self._factory)(want, means)
+        return load_factory(self._factory)(target, means)
 
-    async def run(self, feed: Trigger) -> None:
-        feeder = self.make(feed.want, feed.means)
-        await (feed.well() if feeder is None else feeder.run(feed))
+    async def run(self, trigger: Trigger) -> None:
+        reader = self.make(trigger.target, trigger.means)
+        await (trigger.well() if reader is None else reader.run(trigger))
 
 
 class Triggers:
@@ -116,14 +116,14 @@ class Triggers:
         self,
         node: Node,
         means: Means | None = None,
-        feeders: Mapping[str, Factory | str] | None = None,
+        readers: Mapping[str, Factory | str] | None = None,
         lease: timedelta = LEASE,
     ) -> None:
         self.node, self.means = node, means or Means()
-        self.presence = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
+        self.node_lease = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
         self.failures: Counter[str] = Counter()
         self._started: Counter[str] = Counter()
-        self._factories = dict(TRIGGER_FACTORIES if feeders is None else feeders)
+        self._factories = dict(TRIGGER_FACTORIES if readers is None else readers)
         self._lease = lease
         self._wanting = TriggerTargets(node, self._factories)
         self._fed: dict[str, _HeldTrigger] = {}
@@ -136,14 +136,14 @@ class Triggers:
     @property
     def held(self) -> dict[str, int]:
         """How many feeders run here, by kind."""
-        return dict(Counter(fed.feed.want.kind for fed in self._fed.values()))
+        return dict(Counter(fed.trigger.target.kind for fed in self._fed.values()))
 
     @property
     def started(self) -> Counter[str]:
         """How many runs the feeders of this node have made, by kind."""
         counted = self._started.copy()
         for fed in self._fed.values():
-            counted[fed.feed.want.kind] += fed.feed.started
+            counted[fed.trigger.target.kind] += fed.trigger.started
         return counted
 
     def look(self) -> None:
@@ -163,19 +163,19 @@ class Triggers:
 
     async def run_once(self) -> float:
         """Begin what is to be fed, end what is not; after how many seconds to look again."""
-        if not self.presence.alive:
+        if not self.node_lease.alive:
             self._end_all()  # the store was away for too long: another node may feed by now
         wanted = await self._wanting.all()
         if wanted or self._fed:
             await self._renew()
         now = asyncio.get_running_loop().time()
         for name, fed in self._fed.items():
-            want = wanted.get(name)
-            if want is None or want.flow.version != fed.feed.flow.version:
+            target = wanted.get(name)
+            if target is None or target.flow.version != fed.trigger.flow.version:
                 fed.stop(now)
         await self._mark_stopped(wanted)
-        for want in await self._free([want for name, want in wanted.items() if name not in self._fed]):
-            await self._begin(want)
+        for target in await self._free([target for name, target in wanted.items() if name not in self._fed]):
+            await self._begin(target)
             await self._renew()
         if any(fed.stop_by is not None for fed in self._fed.values()):
             return 1.0
@@ -185,26 +185,26 @@ class Triggers:
         """Let every feeder finish what it has in hand, and give all back: others take over at once."""
         tasks = [fed.task for fed in self._fed.values() if fed.task is not None]
         for fed in self._fed.values():
-            fed.feed.stopping.set()
+            fed.trigger.stopping.set()
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=GRACE)
             for task in late:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         try:
-            await self.presence.release()
+            await self.node_lease.release()
         except StoreError as error:
             log.warning("others take over only in %g s: %s", self._lease.total_seconds(), error)
 
     async def _renew(self) -> None:
         now = asyncio.get_running_loop().time()
-        if now - self._renewed < self._lease.total_seconds() / 4 and self.presence.alive:
+        if now - self._renewed < self._lease.total_seconds() / 4 and self.node_lease.alive:
             return
         try:
-            await self.presence.renew()
+            await self.node_lease.renew()
         except Lost:
             self._end_all()
-            await self.presence.renew()
+            await self.node_lease.renew()
         self._renewed = now
 
     async def _mark_stopped(self, wanted: Collection[str]) -> None:
@@ -218,80 +218,80 @@ class Triggers:
         for fed in self._fed.values():
             fed.end()
 
-    async def _free(self, wants: Sequence[TriggerTarget]) -> list[TriggerTarget]:
+    async def _free(self, targets: Sequence[TriggerTarget]) -> list[TriggerTarget]:
         """Those that no other node holds, looked at together: there may be a thousand, and every node asks."""
-        if not wants:
+        if not targets:
             return []
         owners = {row.name: row.owner for row in await trigger_rows(self.node.store)}
-        gone: dict[str | None, bool] = {None: True, self.presence.owner: True}
-        for owner in {owners.get(want.name) for want in wants} - gone.keys():
-            gone[owner] = await self.presence.expire(owner or "")
-        return [want for want in wants if gone[owners.get(want.name)]]
+        gone: dict[str | None, bool] = {None: True, self.node_lease.owner: True}
+        for owner in {owners.get(target.name) for target in targets} - gone.keys():
+            gone[owner] = await self.node_lease.expire(owner or "")
+        return [target for target in targets if gone[owners.get(target.name)]]
 
-    async def _begin(self, want: TriggerTarget) -> None:
-        later = _Later(self._factories[want.kind])
+    async def _begin(self, target: TriggerTarget) -> None:
+        later = _Later(self._factories[target.kind])
         try:
-            feeder = later.make(want, self.means)
+            reader = later.make(target, self.means)
         except Exception:
-            feeder = later  # why not is told where the failures of feeders are
-        if feeder is None:
-            if want.name not in self._unfed and await TriggerLease.mark_well(self.node.store, want.name):
-                self._unfed.add(want.name)
+            reader = later  # why not is told where the failures of feeders are
+        if reader is None:
+            if target.name not in self._unfed and await TriggerLease.mark_well(self.node.store, target.name):
+                self._unfed.add(target.name)
             return
-        self._unfed.discard(want.name)
-        holding = await TriggerLease.take(self.node.store, self.presence, want.name, want.kind)
-        if holding is None:
+        self._unfed.discard(target.name)
+        lease = await TriggerLease.take(self.node.store, self.node_lease, target.name, target.kind)
+        if lease is None:
             return
-        fed = _HeldTrigger(Trigger(want, self.node, holding, self.presence, self.means), feeder)
-        self._fed[want.name] = fed
-        fed.task = asyncio.create_task(self._keep(fed, holding), name=f"feeder {want.name}")
+        fed = _HeldTrigger(Trigger(target, self.node, lease, self.node_lease, self.means), reader)
+        self._fed[target.name] = fed
+        fed.task = asyncio.create_task(self._keep(fed, lease), name=f"feeder {target.name}")
 
-    async def _keep(self, fed: _HeldTrigger, holding: TriggerLease) -> None:
+    async def _keep(self, fed: _HeldTrigger, lease: TriggerLease) -> None:
         """Run one feeder until it is stopped, whatever it raises; then give the feed back."""
         try:
-            while not fed.feed.stopping.is_set():
+            while not fed.trigger.stopping.is_set():
                 await self._try(fed)
-            await holding.give_back()
+            await lease.give_back()
         except Lost as error:
             log.info("%s", error)
         except StoreError as error:
-            log.warning("the source of '%s' is not given back yet: %s", fed.feed.workflow, error)
+            log.warning("the source of '%s' is not given back yet: %s", fed.trigger.workflow, error)
         except asyncio.CancelledError:
-            if self.presence.alive:
+            if self.node_lease.alive:
                 with suppress(Lost, StoreError):
-                    await holding.give_back()
+                    await lease.give_back()
             raise
         finally:
-            self._started[fed.feed.want.kind] += fed.feed.started
-            self._fed.pop(fed.feed.want.name, None)
+            self._started[fed.trigger.target.kind] += fed.trigger.started
+            self._fed.pop(fed.trigger.target.name, None)
             self._wake.set()
 
     async def _try(self, fed: _HeldTrigger) -> None:
-        feed = fed.feed
+        trigger = fed.trigger
         try:
-            await fed.feeder.run(feed)
+            await fed.reader.run(trigger)
         except Lost:
             raise
         except SourceStopped:
-            await feed.rest(MIN_DELAY)  # it is about to be told
+            await trigger.rest(MIN_DELAY)  # it is about to be told
             return
         except Exception as error:
-            self.failures[feed.want.kind] += 1
+            self.failures[trigger.target.kind] += 1
             wait = MIN_DELAY
             if isinstance(error, StoreError):
-                log.warning("the source of '%s' waits: %s", feed.workflow, error)
+                log.warning("the source of '%s' waits: %s", trigger.workflow, error)
             else:
                 plain = isinstance(error, PenstockError)  # it says all: how we came there helps nobody
                 why, trace = (f": {error}", None) if plain else ("", error)
                 log.warning(
-                    "the source of '%s' failed and is begun again%s", feed.workflow, why, exc_info=trace
+                    "the source of '%s' failed and is begun again%s", trigger.workflow, why, exc_info=trace
                 )
-                wait = min(MIN_DELAY * 2 ** min(await feed.fail(error) - 1, 10), MAX_DELAY)
-            await feed.rest(wait)
+                wait = min(MIN_DELAY * 2 ** min(await trigger.fail(error) - 1, 10), MAX_DELAY)
+            await trigger.rest(wait)
             return
-        if feed.want.by_hand:
-            feed.stopping.set()  # done; somebody may ask for the next
-        await feed.stopping.wait()  # there is no more
+        if trigger.target.by_hand:
+            trigger.stopping.set()  # done; somebody may ask for the next
+        await trigger.stopping.wait()  # there is no more
 
 
 class TriggerTargets:
@@ -311,14 +311,14 @@ class TriggerTargets:
         found: dict[str, TriggerTarget] = {}
         stopped: set[str] = set()
         for state in await self._node.flows.states():
-            for want in await self._of(state):
-                if state.started or want.source is None:
-                    found[want.name] = want
+            for target in await self._of(state):
+                if state.started or target.source is None:
+                    found[target.name] = target
                 else:
-                    stopped.add(want.name)
+                    stopped.add(target.name)
         self.stopped = stopped
         if TOPIC in self._kinds:
-            found |= {want.name: want for want in await self._left(found)}
+            found |= {target.name: target for target in await self._left(found)}
         if "backfill" in self._kinds:
             for row in await self._node.store.tokens(BACKFILLS, "", MAX_BACKFILLS):
                 workflow = row.name.removeprefix(BACKFILLS)[:-1]
@@ -327,34 +327,36 @@ class TriggerTargets:
                 except UnknownWorkflow:
                     log.warning("there is a backfill of '%s', and no such workflow", workflow)
                     continue
-                want = TriggerTarget(flow=flow, kind="backfill", source=flow.definition.source, by_hand=True)
-                found[want.name] = want
+                target = TriggerTarget(
+                    flow=flow, kind="backfill", source=flow.definition.source, by_hand=True
+                )
+                found[target.name] = target
         return found
 
     async def _left(self, found: Collection[str]) -> list[TriggerTarget]:
         """What was fed once, is not among those, and still may be waited for."""
         states = {state.name: state for state in await self._node.flows.states()}
-        wants = []
+        targets = []
         for row in await trigger_rows(self._node.store):
             workflow, _, event = trigger_of(row.name)
             if row.name in found or event is None or workflow not in states:
                 continue
             if (taking := await self._earlier.taking(states[workflow], event)) is not None:
-                wants.append(TriggerTarget(flow=taking[0], kind=TOPIC, external=taking[1]))
-        return wants
+                targets.append(TriggerTarget(flow=taking[0], kind=TOPIC, external=taking[1]))
+        return targets
 
     async def _of(self, state: WorkflowState) -> tuple[TriggerTarget, ...]:
         """One workflow that cannot be read must not hold the others."""
         known = self._known.get(state.name)
         if known is None or known[0] != state.latest:
-            wants: tuple[TriggerTarget, ...] = ()
+            targets: tuple[TriggerTarget, ...] = ()
             try:
-                wants = await self._read(state.name, state.latest)
+                targets = await self._read(state.name, state.latest)
             except StoreError:
                 raise
             except Exception:
                 log.exception("version %d of '%s' cannot be read", state.latest, state.name)
-            known = self._known[state.name] = state.latest, wants
+            known = self._known[state.name] = state.latest, targets
         return known[1]
 
     async def _read(self, workflow: str, version: int) -> tuple[TriggerTarget, ...]:
@@ -362,13 +364,13 @@ class TriggerTargets:
         if row is None or not ("\\" in row.definition or any(kind in row.definition for kind in self._kinds)):
             return ()  # nothing is compiled only to find out that it is not fed
         flow = await self._node.flows.get(workflow, version)
-        definition, wants = flow.definition, []
+        definition, targets = flow.definition, []
         if definition.source is not None and definition.source.kind in self._kinds:
-            wants.append(TriggerTarget(flow=flow, kind=definition.source.kind, source=definition.source))
+            targets.append(TriggerTarget(flow=flow, kind=definition.source.kind, source=definition.source))
         for each in definition.external or ():
             if each.from_ is not None and each.from_.kind in self._kinds:
-                wants.append(TriggerTarget(flow=flow, kind=each.from_.kind, external=each))
-        return tuple(wants)
+                targets.append(TriggerTarget(flow=flow, kind=each.from_.kind, external=each))
+        return tuple(targets)
 
 
 def load_factory(found: Factory | str) -> Factory:

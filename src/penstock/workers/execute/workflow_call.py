@@ -191,15 +191,15 @@ async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float, redac
     host = InMemoryEngine(LoopClock(asyncio.get_running_loop()), executor, new_run_id)
     over = asyncio.Event()
     try:
-        hosted = host.run_of(start(host))
-        hosted.watchers.append(lambda _: None if hosted.moving else over.set())
-        while hosted.moving and not over.is_set():
+        live_run = host.run_of(start(host))
+        live_run.watchers.append(lambda _: None if live_run.moving else over.set())
+        while live_run.moving and not over.is_set():
             if (left := until - time.monotonic()) <= 0:
                 raise _Late
             with suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), min(left, LOOK))
             _validate_history(host)
-        return hosted.snapshot
+        return live_run.snapshot
     finally:
         executor.close()
 

@@ -85,13 +85,15 @@ class Leases:
             elif work.lost_at <= at:
                 self._stop(work, "lost its lease: it could not be renewed in time")
             else:
-                again = min(again, work.over_at, work.lost_at, work.beat_at if work.beat_at > at else NEVER)
+                again = min(
+                    again, work.over_at, work.lost_at, work.heartbeat_at if work.heartbeat_at > at else NEVER
+                )
         self._by(again)
         if self._is_due(at):
             self._due.set()
 
     def _is_due(self, at: float) -> bool:
-        return self._say_at <= at or any(work.beat_at <= at for work in self._held())
+        return self._say_at <= at or any(work.heartbeat_at <= at for work in self._held())
 
     async def keep(self) -> None:
         """Wait until a renewal is due and renew all; does not raise where the gate fails."""
@@ -102,12 +104,12 @@ class Leases:
             return
         self._say_at = NEVER
         works = self._held()
-        beats = [work.heartbeat(_encoded) for work in works]
+        heartbeats = [work.heartbeat(_encoded) for work in works]
         if not works:
             return
         try:
             async with asyncio.timeout(ANSWER):
-                renewals = await self._gate.heartbeat(beats)
+                renewals = await self._gate.heartbeat(heartbeats)
             self._renewed(list(zip(works, renewals, strict=True)), asked)
             self._failures = 0
         except Exception as error:
@@ -116,7 +118,7 @@ class Leases:
             again = self._loop.time() + AGAIN.delay(self._failures, self._seed).total_seconds()
             for work in works:
                 work.said = None  # whether its progress came through is not known
-                work.beat_at = again
+                work.heartbeat_at = again
             self._by(again)
 
     def _renewed(self, answers: list[tuple[Work, Renewal]], asked: float) -> None:
@@ -124,11 +126,11 @@ class Leases:
         for work, renewal in answers:
             if renewal.expires is None:
                 self._stop(work, UNWANTED)
-                work.beat_at = NEVER
+                work.heartbeat_at = NEVER
             else:
                 work.renew(renewal.expires, renewal.deadline, now, asked)
-                work.beat_at = max(work.beat_at, soon)
-                self._by(min(work.beat_at, work.over_at))
+                work.heartbeat_at = max(work.heartbeat_at, soon)
+                self._by(min(work.heartbeat_at, work.over_at))
 
     def close(self) -> None:
         if self._timer is not None:

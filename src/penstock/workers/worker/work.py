@@ -60,7 +60,7 @@ class Work(Struct, eq=False):
     void: bool = False
     given_up: bool = False
     said: bytes | None = None  # the progress that was told last
-    beat_at: float = NEVER
+    heartbeat_at: float = NEVER
     lost_at: float = NEVER
     over_at: float = NEVER
 
@@ -74,20 +74,20 @@ class Work(Struct, eq=False):
         left = (expires - now).total_seconds()
         length = left if limits.heartbeat is None else limits.heartbeat.total_seconds()
         self.lost_at = at + max(left, length)
-        self.beat_at = at + (min(left, length) if left > 0 else length) / SHARE
+        self.heartbeat_at = at + (min(left, length) if left > 0 else length) / SHARE
         if deadline is None:
-            return self.beat_at
+            return self.heartbeat_at
         if self.deadline is None:
             run_for = 0.0 if limits.start_to_close is None else limits.start_to_close.total_seconds()
             self.over_at = at + max((deadline - now).total_seconds(), run_for)
         elif deadline != self.deadline:
             self.over_at += (deadline - self.deadline).total_seconds()
         self.deadline = deadline
-        return min(self.beat_at, self.over_at)
+        return min(self.heartbeat_at, self.over_at)
 
     def begin_like(self, other: Work) -> None:
         """The same times as those of another that was begun at this moment under the same terms."""
-        self.beat_at, self.lost_at, self.over_at = other.beat_at, other.lost_at, other.over_at
+        self.heartbeat_at, self.lost_at, self.over_at = other.heartbeat_at, other.lost_at, other.over_at
         self.deadline = other.deadline
 
     def heartbeat(self, encode: Callable[[Any], bytes | None]) -> Heartbeat:

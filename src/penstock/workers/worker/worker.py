@@ -101,7 +101,7 @@ class Worker:
         self._now, self._muster, self._hands_back, self._resting = now, fleet, hands_back, resting
         self._started_at = now()
         self._held: set[Work] = set()
-        self._wish = ClaimRequest(
+        self._request = ClaimRequest(
             worker=self.id, task_lists=self.task_lists, tasks=tuple(self.tasks), limit=self.concurrency
         )
         self._stopping = self._telling = False
@@ -198,8 +198,8 @@ class Worker:
         if room <= 0:
             await self._room.wait()
             return
-        wish = self._wish if room == self.concurrency else self._claim_request(room)
-        self._claiming = asyncio.ensure_future(self.gate.claim(wish, WAIT))
+        request = self._request if room == self.concurrency else self._claim_request(room)
+        self._claiming = asyncio.ensure_future(self.gate.claim(request, WAIT))
         try:
             assignments = await self._claiming
         finally:
@@ -226,8 +226,10 @@ class Worker:
         self._room.set()
 
     def _claim_request(self, room: int) -> ClaimRequest:
-        wish = self._wish
-        return ClaimRequest(worker=wish.worker, task_lists=wish.task_lists, tasks=wish.tasks, limit=room)
+        request = self._request
+        return ClaimRequest(
+            worker=request.worker, task_lists=request.task_lists, tasks=request.tasks, limit=room
+        )
 
     def _begin(self, assignments: Sequence[Assignment]) -> None:
         works: list[Work] = []

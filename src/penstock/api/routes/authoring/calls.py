@@ -15,20 +15,24 @@ calls = Calls("calls")
 @calls.post(
     "/api/workflows/{name}/call", "operate", takes=CallWorkflow, recorded=False, gives=Called, empty=True
 )
-async def call_workflow(ask: RequestContext[CallWorkflow, None]) -> Any:
+async def call_workflow(context: RequestContext[CallWorkflow, None]) -> Any:
     """Run a workflow in memory and answer with its result; 409 names the steps that cannot run that way."""
-    ask.may("operate", ask.path["name"])
-    body = ask.body
-    return await ask.engine.call(
-        ask.path["name"], input=body.input, subject=body.subject, timeout=body.timeout, version=body.version
+    context.may("operate", context.path["name"])
+    body = context.body
+    return await context.engine.call(
+        context.path["name"],
+        input=body.input,
+        subject=body.subject,
+        timeout=body.timeout,
+        version=body.version,
     )
 
 
 @calls.post("/api/workflows/{name}/try", "author", takes=Try, recorded=False, gives=Tried, empty=True)
-async def try_workflow(ask: RequestContext[Try, None]) -> Any:
+async def try_workflow(context: RequestContext[Try, None]) -> Any:
     """Run the draft, or the definition in the body, in memory with stubs or real tasks; the run and its history."""
-    ask.may("author", ask.path["name"])
-    if ask.body.real:
-        ask.may("operate", ask.path["name"])
-    redact = await ask.service.access.vault.redaction()
-    return await try_draft(ask.engine.drafts, ask.path["name"], ask.body, redact)
+    context.may("author", context.path["name"])
+    if context.body.real:
+        context.may("operate", context.path["name"])
+    redact = await context.service.access.vault.redaction()
+    return await try_draft(context.engine.drafts, context.path["name"], context.body, redact)

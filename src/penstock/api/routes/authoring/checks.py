@@ -21,18 +21,18 @@ def _report(checked: Checked) -> dict[str, Any]:
 
 
 @calls.post("/api/check", "read", gives=Report, reads="raw", accepts=DEFINITION, takes=dict[str, Any])
-async def check_definition(ask: RequestContext[None, None]) -> Any:
+async def check_definition(context: RequestContext[None, None]) -> Any:
     """Check a definition: as itself, in JSON or YAML, or as {definition, budget}."""
-    body = await read_body(ask.request)
+    body = await read_body(context.request)
     asked = fit(body, Check) if in_envelope(body) else Check(definition=body)  # type: ignore[arg-type]
-    return _report(await ask.engine.drafts.check(asked.definition, asked.budget))
+    return _report(await context.engine.drafts.check(asked.definition, asked.budget))
 
 
 @calls.post("/api/workflows/{name}/check", "read", takes=CheckDraft, gives=Report, empty=True)
-async def check_draft(ask: RequestContext[CheckDraft, None]) -> Any:
+async def check_draft(context: RequestContext[CheckDraft, None]) -> Any:
     """Check the draft."""
-    ask.may("read", ask.path["name"])
-    return _report(await ask.engine.drafts.check_draft(ask.path["name"], ask.body.budget))
+    context.may("read", context.path["name"])
+    return _report(await context.engine.drafts.check_draft(context.path["name"], context.body.budget))
 
 
 @calls.post(
@@ -45,11 +45,11 @@ async def check_draft(ask: RequestContext[CheckDraft, None]) -> Any:
     empty=True,
     headers=("If-Match",),
 )
-async def publish_workflow(ask: RequestContext[Publish, None]) -> Any:
+async def publish_workflow(context: RequestContext[Publish, None]) -> Any:
     """Publish the draft, or the definition in the body, as the next version; 422 with findings where it is refuted."""
-    name, body, drafts = ask.path["name"], ask.body, ask.engine.drafts
-    ask.may("author" if body.override is None else "admin", name)
-    expect = expected(ask.request, await drafts.etag(name))
+    name, body, drafts = context.path["name"], context.body, context.engine.drafts
+    context.may("author" if body.override is None else "admin", name)
+    expect = expected(context.request, await drafts.etag(name))
     override = body.override is not None
     before = await drafts.latest(name)
     version, checked = await drafts.publish(
@@ -60,7 +60,7 @@ async def publish_workflow(ask: RequestContext[Publish, None]) -> Any:
         override=override,
         again=body.again,
         expect=expect,
-        consent=partial(may_publish, ask.caller),
+        consent=partial(may_publish, context.caller),
     )
     report = _report(checked)
     answer = Published(version.version, report["verdict"], report["findings"])

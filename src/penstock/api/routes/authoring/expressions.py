@@ -13,9 +13,9 @@ calls = Calls("expressions")
 
 
 @calls.post("/api/expressions", "author", takes=Evaluate, recorded=False, gives=Evaluated)
-async def evaluate_expression(ask: RequestContext[Evaluate, None]) -> Any:
+async def evaluate_expression(context: RequestContext[Evaluate, None]) -> Any:
     """What an expression comes to over the variables of `scope`; nothing is read or kept."""
-    return evaluate(ask.body)
+    return evaluate(context.body)
 
 
 def evaluate(asked: Evaluate) -> Evaluated:

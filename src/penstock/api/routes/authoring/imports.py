@@ -31,9 +31,9 @@ class ImportedDefinition(Struct):
 
 
 @calls.post("/api/import", "read", recorded=False, takes=Import, gives=ImportedDefinition)
-async def import_definition(ask: RequestContext[Import, None]) -> ImportedDefinition:
+async def import_definition(context: RequestContext[Import, None]) -> ImportedDefinition:
     """Make a definition of another engine's text; nothing is kept. 422 with each thing that is wrong in the text."""
-    return await ask.engine.drafts.threads.result_of(partial(_imported, ask.body))
+    return await context.engine.drafts.threads.result_of(partial(_imported, context.body))
 
 
 def _imported(body: Import) -> ImportedDefinition:

@@ -22,34 +22,34 @@ calls = Calls("schedules")
 
 
 @calls.get("/api/schedules", "read", query=Counted, gives=Page[ScheduleLine])
-async def list_schedules(ask: RequestContext[None, Counted]) -> Any:
+async def list_schedules(context: RequestContext[None, Counted]) -> Any:
     """Workflows that a clock starts: next ticks, last run, state, what is wrong."""
-    found = await ask.engine.schedules.all()
-    return ask.query.cut([each for each in found if ask.caller.sees(each["workflow"])])
+    found = await context.engine.schedules.all()
+    return context.query.cut([each for each in found if context.caller.sees(each["workflow"])])
 
 
 @calls.get("/api/sources", "read", query=Counted, gives=Page[SourceLine])
-async def list_sources(ask: RequestContext[None, Counted]) -> Any:
+async def list_sources(context: RequestContext[None, Counted]) -> Any:
     """What is fed (clocks, searches, folders, topics, backfills): by which node, how far, what is wrong."""
-    found = await ask.engine.schedules.sources()
-    return ask.query.cut([each for each in found if ask.caller.sees(each["workflow"])])
+    found = await context.engine.schedules.sources()
+    return context.query.cut([each for each in found if context.caller.sees(each["workflow"])])
 
 
 @calls.post("/api/schedules/preview", "read", takes=PreviewSchedule, gives=Ticks)
-async def preview_schedule(ask: RequestContext[PreviewSchedule, None]) -> Any:
+async def preview_schedule(context: RequestContext[PreviewSchedule, None]) -> Any:
     """The next ticks of a schedule before it is saved."""
-    return await ask.engine.schedules.preview(**asdict(ask.body))
+    return await context.engine.schedules.preview(**asdict(context.body))
 
 
 @calls.post("/api/workflows/{name}/backfill", "operate", takes=AskBackfill, gives=Backfilled)
-async def backfill_workflow(ask: RequestContext[AskBackfill, None]) -> Any:
+async def backfill_workflow(context: RequestContext[AskBackfill, None]) -> Any:
     """Have the runs of past ticks made, up to 10,000; those that are there are not made again."""
-    ask.may("operate", ask.path["name"])
-    return await ask.engine.schedules.backfill(ask.path["name"], **asdict(ask.body))
+    context.may("operate", context.path["name"])
+    return await context.engine.schedules.backfill(context.path["name"], **asdict(context.body))
 
 
 @calls.delete("/api/workflows/{name}/backfill", "operate", gives=Called)
-async def cancel_backfill(ask: RequestContext[None, None]) -> Any:
+async def cancel_backfill(context: RequestContext[None, None]) -> Any:
     """End a backfill; the runs that it made stay."""
-    ask.may("operate", ask.path["name"])
-    return Called(await ask.engine.schedules.cancel_backfill(ask.path["name"]))
+    context.may("operate", context.path["name"])
+    return Called(await context.engine.schedules.cancel_backfill(context.path["name"]))

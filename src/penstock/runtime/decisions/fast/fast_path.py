@@ -30,7 +30,7 @@ from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.kernel.marking import Taken, Token
 from penstock.kernel.net import OK, START
 from penstock.kernel.wiring import WiredSlot
-from penstock.runtime.decisions.decision import Decision, SlotReservation, new_run_of, new_task
+from penstock.runtime.decisions.decision import Decision, Reservation, new_run_of, new_task
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import Change, EndedTask, NewTask
@@ -90,7 +90,7 @@ class FastPath:
         if change.plain and live.encode.plain:
             decision.state = self._states.setdefault((id(live.flow), change.head), change.head)
 
-    def task(self, flow: Flow, attempt: Attempt, slot: SlotReservation | None) -> NewTask:
+    def task(self, flow: Flow, attempt: Attempt, slot: Reservation | None) -> NewTask:
         """The row of a first attempt of a firing, shared by runs that came to the step with as much behind them."""
         key = id(flow), attempt.step, attempt.firing, None if slot is None else slot.worker
         task = self._tasks.get(key)
@@ -104,22 +104,22 @@ def _place_of(live: CachedRun, request: Request) -> FastKey | None:
 
     None: something comes with it that only this run has, or its change tells somebody else.
     """
-    occurrence, was = request.occurrence, live.snapshot
+    run_input, was = request.occurrence, live.snapshot
     run = was.run
     if run.parent is not None:
         return None
-    if type(occurrence) is Begun:
-        own = run.input is not None or run.labels or was.tags or was.paused or occurrence.tags
+    if type(run_input) is Begun:
+        own = run.input is not None or run.labels or was.tags or was.paused or run_input.tags
         is_bare = request.new is not None and request.start_key is None and comes_alone(request) and not own
         return (id(live.flow),) if is_bare else None
-    if type(occurrence) is not Reported or request.lease is None or occurrence.outside:
+    if type(run_input) is not Reported or request.lease is None or run_input.outside:
         return None
-    done = occurrence.outcome
+    done = run_input.outcome
     if type(done) is not Done or done.output is not None or done.set is not None or done.tags is not None:
         return None
     if done.correlate is not None or done.replace_tags:
         return None
-    return () if live.state is None else (id(live.state), occurrence.firing, occurrence.attempt, done.port)
+    return () if live.state is None else (id(live.state), run_input.firing, run_input.attempt, done.port)
 
 
 def comes_alone(request: Request) -> bool:

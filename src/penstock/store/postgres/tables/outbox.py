@@ -27,9 +27,9 @@ class PostgresOutbox:
 
         return await self.database.transact(work, changes=False)
 
-    async def sent(self, letters: Sequence[int]) -> None:
+    async def sent(self, messages: Sequence[int]) -> None:
         async def work(work: Work) -> None:
-            await work.rows("drop_letter", ids=sorted(letters))
+            await work.rows("drop_letter", ids=sorted(messages))
 
         await self.database.transact(work)
 
@@ -39,6 +39,6 @@ class PostgresOutbox:
 
 async def insert_outbox_messages(work: Work, changes: Sequence[Change], now: datetime) -> None:
     """Put what changes publish into the outbox. Their runs are locked by now: of one, the order is that of the ids."""
-    rows = [(letter.bus, letter.topic, c.run, letter.body) for c in changes for letter in c.letters]
+    rows = [(message.bus, message.topic, c.run, message.body) for c in changes for message in c.letters]
     if rows:
         await work.rows("insert_letter", now=now, **columns("bus topic run body", rows))

@@ -26,20 +26,20 @@ class PostgresTasks:
 
     database: Database
 
-    async def lease(self, wish: ClaimRequest) -> list[Leased]:
+    async def lease(self, request: ClaimRequest) -> list[Leased]:
         """See `Store.lease`.
 
         Of several lists it may hand out fewer than there are where others take more than `4 * limit + 100` of them
         at the very same moment; of one list never.
         """
-        if wish.limit <= 0:
+        if request.limit <= 0:
             return []
         found = await self.database.rows(
-            "lease_tasks" if len(wish.task_lists) == 1 else "lease_from_lists",
-            worker=wish.worker,
-            task_lists=wish.task_lists,
-            tasks=wish.tasks,
-            limit=wish.limit,
+            "lease_tasks" if len(request.task_lists) == 1 else "lease_from_lists",
+            worker=request.worker,
+            task_lists=request.task_lists,
+            tasks=request.tasks,
+            limit=request.limit,
         )
         found.sort(key=lambda row: (-row["priority"], row["turn"]))
         return [
@@ -47,11 +47,11 @@ class PostgresTasks:
             for row in found
         ]
 
-    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
-        rows = [(*_key(beat.lease), beat.progress) for beat in beats]
+    async def renew(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
+        rows = [(*_key(heartbeat.lease), heartbeat.progress) for heartbeat in heartbeats]
         found = await self.database.rows("renew_task", **columns(f"{_LEASE} progress", rows))
         renewed = {row["ord"]: Renewal(row["expires"], row["deadline"]) for row in found}
-        return [renewed.get(place, Renewal(None)) for place in range(1, len(beats) + 1)]
+        return [renewed.get(place, Renewal(None)) for place in range(1, len(heartbeats) + 1)]
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         async def work(work: Work) -> list[Any]:

@@ -18,8 +18,8 @@ class SqliteOutbox:
     async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         return await self._writer.read(lambda session: _outbox_messages(session, bus, limit))
 
-    async def sent(self, letters: Sequence[int]) -> None:
-        await self._writer.write(lambda session: session.many("drop_letter", [(id,) for id in letters]))
+    async def sent(self, messages: Sequence[int]) -> None:
+        await self._writer.write(lambda session: session.many("drop_letter", [(id,) for id in messages]))
 
     async def outbox(self) -> list[OutboxRow]:
         rows = await self._writer.read(lambda session: session.rows("outbox_sizes"))
@@ -28,13 +28,13 @@ class SqliteOutbox:
 
 def insert_outbox_messages(session: Session, changes: Sequence[Change]) -> None:
     """Put what changes publish into the outbox, in their order."""
-    rows = [(c.run, letter) for c in changes for letter in c.letters]
+    rows = [(c.run, message) for c in changes for message in c.letters]
     ids = session.numbers(len(rows))
     session.many(
         "insert_letter",
         [
-            (id, letter.bus, letter.topic, run, letter.body, session.now)
-            for id, (run, letter) in zip(ids, rows, strict=True)
+            (id, message.bus, message.topic, run, message.body, session.now)
+            for id, (run, message) in zip(ids, rows, strict=True)
         ],
     )
 

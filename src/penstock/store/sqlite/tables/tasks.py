@@ -33,11 +33,11 @@ class SqliteTasks:
 
     _writer: Writer
 
-    async def lease(self, wish: ClaimRequest) -> list[Leased]:
-        return await self._writer.write(lambda session: _lease(session, wish))
+    async def lease(self, request: ClaimRequest) -> list[Leased]:
+        return await self._writer.write(lambda session: _lease(session, request))
 
-    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
-        return await self._writer.write(lambda session: _renew(session, beats))
+    async def renew(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
+        return await self._writer.write(lambda session: _renew(session, heartbeats))
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         return await self._writer.write(lambda session: _release(session, leases))
@@ -55,15 +55,15 @@ class SqliteTasks:
         await self._writer.write(lambda session: session.run("drop_worker", (worker,)))
 
 
-def _lease(session: Session, wish: ClaimRequest) -> list[Leased]:
-    if wish.limit <= 0:
+def _lease(session: Session, request: ClaimRequest) -> list[Leased]:
+    if request.limit <= 0:
         return []
-    found = [row for task_list in unique(wish.task_lists) for row in _ready(session, wish, task_list)]
+    found = [row for task_list in unique(request.task_lists) for row in _ready(session, request, task_list)]
     found.sort(key=lambda row: (-row[0], row[1]))
-    leases = [_lease_one(row, session.now) for row in found[: wish.limit]]
+    leases = [_lease_one(row, session.now) for row in found[: request.limit]]
     rows = [
         (
-            wish.worker,
+            request.worker,
             one.fence,
             session.now,
             until,
@@ -85,20 +85,22 @@ def _lease(session: Session, wish: ClaimRequest) -> list[Leased]:
     ]
 
 
-def _ready(session: Session, wish: ClaimRequest, task_list: str) -> list[Row]:
-    if wish.tasks is None:
-        return session.rows("ready_tasks", (task_list, session.now, wish.limit))
-    return session.rows("ready_named_tasks", (task_list, session.now, json_list(wish.tasks), wish.limit))
+def _ready(session: Session, request: ClaimRequest, task_list: str) -> list[Row]:
+    if request.tasks is None:
+        return session.rows("ready_tasks", (task_list, session.now, request.limit))
+    return session.rows(
+        "ready_named_tasks", (task_list, session.now, json_list(request.tasks), request.limit)
+    )
 
 
 def _lease_one(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:
-    _, _, run, firing, index, attempt, fence, task, task_list, beat, run_for, end_by = row
+    _, _, run, firing, index, attempt, fence, task, task_list, heartbeat, run_for, end_by = row
     stop_by = NEVER if run_for is None else now + run_for
-    return Lease(run, firing, index, attempt, fence + 1), now + beat, stop_by, end_by, task, task_list
+    return Lease(run, firing, index, attempt, fence + 1), now + heartbeat, stop_by, end_by, task, task_list
 
 
-def _renew(session: Session, beats: Sequence[Heartbeat]) -> list[Renewal]:
-    found = (session.row_changed("renew_task", (session.now, b.progress, *_key(b.lease))) for b in beats)
+def _renew(session: Session, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
+    found = (session.row_changed("renew_task", (session.now, b.progress, *_key(b.lease))) for b in heartbeats)
     return [
         Renewal(None) if row is None else Renewal(moment(row[0]), moment_or_none(row[1])) for row in found
     ]

@@ -33,7 +33,7 @@ from tests.simloop import SimLoop, run_simulated
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from bench.engine.workflows import CHAIN, tasks
 from bench.engine.workloads import IN_FLIGHT, NotDone, Room, prepared
 from bench.http.past import LONG
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.store.protocol import Store

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from penstock.access.access import Access
 from penstock.access.audit import digest_of, verify_audit, verify_chain
 from penstock.access.caller import ANYBODY_HERE, Caller
-from penstock.access.doors import Access
 from penstock.access.tokens import TokenRequest
 from penstock.store.protocol import Store
 from penstock.store.rows.access import Audited, AuditHead, AuditRow

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 import pytest
 
+from penstock.access.access import Access, SecretView
 from penstock.access.caller import ANYBODY_HERE, Caller
-from penstock.access.doors import Access, SecretView
 from penstock.access.errors import Forbidden, InvalidAccess
 from penstock.runtime.dispatch.redaction import WITHHELD, withhold
 from penstock.secrets.errors import KeysElsewhere, SecretKeyError, UnknownSecret

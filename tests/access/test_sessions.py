@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from penstock.access.access import Access
 from penstock.access.caller import ANYBODY_HERE, Caller
-from penstock.access.doors import Access
 from penstock.access.errors import ForeignOrigin, Unauthenticated
 from penstock.access.origin import is_loopback_host, is_same_origin, require_own_page
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from penstock.access.access import Access, TokenView
 from penstock.access.caller import ANYBODY_HERE, Caller
-from penstock.access.doors import Access, TokenView
 from penstock.access.errors import Forbidden, InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.roles import ROLES, Role
 from penstock.access.tokens import TokenRequest, admit, bearer, digest, make_token, parse_token

@@ -129,7 +129,7 @@ def test_of_a_worker_with_very_many_tasks_it_is_noted_that_it_takes_any(play: Pl
     async def talk(worker: Talk) -> Any:
         await worker.poll(worker="few", tasks=["a", "b"], wait=0)
         await worker.poll(worker="many", tasks=[f"{number}{'n' * 240}" for number in range(4_000)], wait=0)
-        await worker.client.service.desk.chores.wait(10)
+        await worker.client.service.worker_registry.chores.wait(10)
         return {each["name"]: each["tasks"] for each in await worker.client.engine.workers()}
 
     found = play(talk)
@@ -157,7 +157,7 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def talk(worker: Talk) -> Any:
-        desk, written, polled = worker.client.service.desk, asyncio.Event(), asyncio.Event()
+        desk, written, polled = worker.client.service.worker_registry, asyncio.Event(), asyncio.Event()
         gate = (await desk.behind(worker.client.engine)).gate
         attend = gate.register
 
@@ -183,7 +183,7 @@ def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def talk(worker: Talk) -> Any:
-        desk, offered = worker.client.service.desk, asyncio.Event()
+        desk, offered = worker.client.service.worker_registry, asyncio.Event()
         gate = (await desk.behind(worker.client.engine)).gate
         attend = gate.register
 

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 from typer.testing import CliRunner
 
-from penstock.cli.author.example_files import workflows_on
+from penstock.cli.author.example_files import workflows_in
 from penstock.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-SHELF = workflows_on(EXAMPLES)
+SHELF = workflows_in(EXAMPLES)
 """Every example but the broken ones."""
 
 STUCK = """\

@@ -8,13 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from penstock.cli.author.example_files import workflows_on
+from penstock.cli.author.example_files import workflows_in
 from penstock.engine.authoring.load import load
 from penstock.testing import Play, World, play, returns
 from penstock.workers.task import Task, tasks_of
 
 FOLDER = Path(__file__).parents[2] / "examples"
-FILES = {path.stem: path for path in workflows_on(FOLDER)}
+FILES = {path.stem: path for path in workflows_in(FOLDER)}
 NAMES = sorted(FILES)
 BROKEN = FOLDER / "broken" / "mediathread.yaml"
 

@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 
 from penstock import Engine
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock import Engine
-from penstock.access.doors import _check_secret
+from penstock.access.access import _check_secret
 from penstock.access.errors import InvalidAccess
 from penstock.cli.main import app
 from penstock_release import workflow

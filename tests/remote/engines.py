@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from penstock import Engine
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS

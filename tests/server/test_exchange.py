@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from penstock import Engine
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.api.app import App
 from penstock.api.reading import EXCHANGE
 from penstock.api.service import Service

@@ -15,7 +15,7 @@ import apsw
 from msgspec.structs import replace
 
 from penstock import __version__
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.access.rate_limits import Limiter, Rate
 from penstock.api import app, guard
 from penstock.api.app import App
@@ -120,7 +120,7 @@ class EngineNode:
         service = await Service.of(Engine(running=running), access, open=True)
         service.limiters.tokens = Limiter(RATE)
         service.engine.drafts.threads = cast(Threads, Here())
-        service.desk = WorkerRegistry(replace(await behind_engine(service.engine), gate=self.gate))
+        service.worker_registry = WorkerRegistry(replace(await behind_engine(service.engine), gate=self.gate))
         self._app = App(service, CALLS)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:

@@ -17,7 +17,7 @@ class ModelOutbox:
         self.posted = 0
 
     def _publish(self, change: Change, now: datetime) -> None:
-        for letter in change.letters:
+        for letter in change.outbox_messages:
             self.posted += 1
             self.waiting[self.posted] = change.run, letter, now
 

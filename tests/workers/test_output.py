@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from penstock import Engine, Out, task
+from penstock.access.access import Access
 from penstock.access.caller import ANYBODY_HERE
-from penstock.access.doors import Access
 from penstock.workers.task import make_task, tasks_of
 from tests.boxes.conftest import OWN
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.author.example_files import workflows_on
+from penstock.cli.author.example_files import workflows_in
 from penstock.engine.authoring.load import load
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.inmemory.engine import InMemoryEngine
@@ -69,7 +69,7 @@ def same(text: Any, tasks: Any, input: Any = None) -> Snapshot:
     "name", ["authorization", "auto_tag", "mediathread", "pinball_cycle", "tea", "youtube"]
 )
 def test_an_example_comes_to_the_same(name: str) -> None:
-    [file] = (path for path in workflows_on(EXAMPLES) if path.stem == name)
+    [file] = (path for path in workflows_in(EXAMPLES) if path.stem == name)
     own = beside(file)
     params = load(file).definition.params
     assert isinstance(params, dict)

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from penstock.access.access import InstallationStore
 from penstock.access.caller import Caller
 from penstock.access.claims import Expected, OidcSettings, check_claims, grant_of, name_of
-from penstock.access.doors import InstallationStore
 from penstock.access.errors import SignInFailed
 from penstock.access.provider import Provider
 from penstock.access.tokens import digest

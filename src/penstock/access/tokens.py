@@ -189,13 +189,13 @@ MAX_TOKENS = 10_000
 class Admission:
     """Tokens of one store, and one of its own that is in the settings. `clock` counts seconds."""
 
-    def __init__(self, doors: AccessStore, own: str | None, clock: Callable[[], float]) -> None:
+    def __init__(self, store: AccessStore, own: str | None, clock: Callable[[], float]) -> None:
         if own is not None and len(own) < SHORTEST_OWN:
             raise InvalidAccess(
                 f"the token in the settings has {len(own)} characters, {SHORTEST_OWN} at least: "
                 "make one with `penstock access create`, or `openssl rand -hex 32`"
             )
-        self._doors, self._clock = doors, clock
+        self._store, self._clock = store, clock
         self._own = None if own is None else digest(own)
         self._rows: dict[str, tuple[AccessTokenRow, float]] = {}
         self._noted: dict[str | bytes, float] = {}
@@ -210,7 +210,7 @@ class Admission:
             with contextlib.suppress(
                 StoreError
             ):  # who may look must be able to, also where nothing can be written
-                await self._doors.note_use(APART, tokens=[presented.id])
+                await self._store.note_use(APART, tokens=[presented.id])
         return caller
 
     async def is_live(self, id: str) -> bool:
@@ -244,7 +244,7 @@ class Admission:
         row, until = self._rows.get(id, (None, 0.0))
         if row is not None and now < until:
             return row
-        found = await self._doors.access_tokens([id])
+        found = await self._store.access_tokens([id])
         if not found:
             return None  # not remembered: who tries ids must not fill the memory
         if len(self._rows) >= MAX_TOKENS:

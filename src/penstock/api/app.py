@@ -90,7 +90,7 @@ class App:
         """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
         self._stopping = True
         self.service.streams.close()
-        self.service.desk.close()
+        self.service.worker_registry.close()
 
     async def _answer(
         self, call: Call, values: dict[str, str], request: Request, request_id: str

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from penstock.access.doors import Access
+from penstock.access.access import Access
 from penstock.access.oidc import Oidc
 from penstock.access.rate_limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.api.readiness import Readiness
@@ -48,7 +48,7 @@ class Service(Struct, kw_only=True):
     settings: list[dict[str, Any]] = []  # what is in force, for people
     limiters: Limiters = field(default_factory=Limiters)
     pulse: Readiness = field(default_factory=Readiness)
-    desk: WorkerRegistry = field(default_factory=WorkerRegistry)  # of workers that come over HTTP
+    worker_registry: WorkerRegistry = field(default_factory=WorkerRegistry)  # of workers that come over HTTP
     begun: asyncio.Event | None = None  # set once what it was told to serve is there; None: it is
     parts: dict[str, Any] = field(default_factory=dict)  # applications that are served too, by name
 

@@ -30,7 +30,7 @@ class Schedules:
         return await list_schedules((await self._opened()).node)
 
     async def sources(self) -> list[dict[str, Any]]:
-        """All that feeders look after, clocks or not: which node feeds it, how far it is, what is wrong."""
+        """All that triggers look after, clocks or not: which node feeds it, how far it is, what is wrong."""
         return await list_feeds((await self._opened()).node)
 
     async def preview(

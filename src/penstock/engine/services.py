@@ -157,7 +157,7 @@ class Running:
             await self.boxes.begin(self._stop)
 
     def look(self) -> None:
-        """Something may be there for the feeders."""
+        """There may be work for the triggers."""
         if self.triggers is not None:
             self.triggers.look()
 

@@ -80,7 +80,7 @@ class Metrics:
         hooks: LabelCounts | None = None,
         feeders: TriggerCounts | None = None,
     ) -> None:
-        self.node, self.hooks, self.feeders = node, hooks, feeders
+        self.node, self.hooks, self.triggers = node, hooks, feeders
         self.counts = {} if counts is None else counts
         self.registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self.registry)
@@ -180,8 +180,8 @@ class Metrics:
             refused = {(reason,): n for reason, n in self.hooks.refused.items()}
             yield _counter("penstock_hooks", taken)
             yield _counter("penstock_hooks_refused", refused)
-        if self.feeders is not None:
-            yield from _of_triggers(self.feeders)
+        if self.triggers is not None:
+            yield from _of_triggers(self.triggers)
         yield _counter("penstock_http_requests", self._requests)
 
     def _of_runs(self) -> Iterable[Metric]:

@@ -13,8 +13,8 @@ from typing import Any
 import aiohttp
 from msgspec import Struct
 
+from penstock.access.access import Access
 from penstock.access.claims import OidcSettings
-from penstock.access.doors import Access
 from penstock.access.oidc import Oidc
 from penstock.access.origin import is_loopback_host
 from penstock.access.provider import Provider

@@ -364,7 +364,7 @@ class Outbox(Protocol):
         ...
 
     async def sent(self, messages: Sequence[int]) -> None:
-        """Delete letters that the broker has."""
+        """Delete messages that the broker has."""
         ...
 
     async def outbox(self) -> list[OutboxRow]:

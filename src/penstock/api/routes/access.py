@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import asdict
 from starlette.responses import RedirectResponse, Response
 
+from penstock.access.access import TokenView
 from penstock.access.caller import Caller
-from penstock.access.doors import TokenView
 from penstock.access.errors import SignInFailed, Unauthenticated
 from penstock.access.roles import ACTIONS
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.access.doors import SecretView
+from penstock.access.access import SecretView
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified

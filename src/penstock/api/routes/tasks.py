@@ -48,18 +48,20 @@ TAKEN = TaskTaken("taken")
 @calls.post("/api/tasks/poll", "work", takes=Poll, gives=Polled)
 async def poll_tasks(context: RequestContext[Poll, None]) -> Any:
     """Wait for work; answered as soon as there is some, or with none after `wait` seconds."""
-    slot = context.service.desk
-    return await poll(slot, await slot.behind(context.engine), context.caller, context.body, context.request)
+    registry = context.service.worker_registry
+    return await poll(
+        registry, await registry.behind(context.engine), context.caller, context.body, context.request
+    )
 
 
 @calls.post("/api/tasks/report", "work", takes=Items, gives=AllTold, reads="raw")
 async def report_tasks(context: RequestContext[None, None]) -> Any:
     """Many things that one worker has to say of its tasks, each answered by itself."""
-    slot = context.service.desk
+    registry = context.service.worker_registry
     body, size, wrong = await _read_items(context)
-    behind = await slot.behind(context.engine)
+    behind = await registry.behind(context.engine)
     answers = await take(
-        slot, behind, context.caller, body.items, worker=body.worker, small=size <= slot.limit
+        registry, behind, context.caller, body.items, worker=body.worker, small=size <= registry.limit
     )
     told = [_item_answer(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
     for number, each in wrong:
@@ -75,7 +77,7 @@ async def heartbeat_task(context: RequestContext[None, None]) -> Any:
     body, _ = await _read(context, Heartbeat)
     answer = await _say(context, body.lease, heartbeat=Sign(progress=body.progress))
     assert isinstance(answer, Renewal) and answer.expires is not None
-    now = (await context.service.desk.behind(context.engine)).now()
+    now = (await context.service.worker_registry.behind(context.engine)).now()
     return Renewed(cancel=False, deadline=answer.deadline, expires=answer.expires, now=now)
 
 
@@ -116,24 +118,24 @@ async def log_task(context: RequestContext[Log, None]) -> Any:
 @calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=TaskTaken)
 async def hang_up(context: RequestContext[Leaving, None]) -> Any:
     """End the polls of a worker that takes no more work: each is answered with what it has."""
-    context.service.desk.hang_up(worker_key(context.caller, context.body.worker))
+    context.service.worker_registry.hang_up(worker_key(context.caller, context.body.worker))
     return TAKEN
 
 
 @calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
 async def leave(context: RequestContext[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
-    slot, worker = context.service.desk, worker_key(context.caller, context.body.worker)
-    slot.forget(worker)
-    await (await slot.behind(context.engine)).gate.deregister(worker)
+    registry, worker = context.service.worker_registry, worker_key(context.caller, context.body.worker)
+    registry.forget(worker)
+    await (await registry.behind(context.engine)).gate.deregister(worker)
     return TAKEN
 
 
 @calls.put("/api/tasks/offers", "work", takes=Offers, gives=TaskTaken)
 async def put_offers(context: RequestContext[Offers, None]) -> Any:
     """A worker says that it is there, and which tasks it can do."""
-    slot = context.service.desk
-    await take_offers(slot, await slot.behind(context.engine), context.caller, context.body)
+    registry = context.service.worker_registry
+    await take_offers(registry, await registry.behind(context.engine), context.caller, context.body)
     return TAKEN
 
 
@@ -151,7 +153,7 @@ async def _read(context: RequestContext[Any, Any], kind: type[T], most: int | No
 
 async def _read_json(context: RequestContext[Any, Any], most: int | None = None) -> tuple[Any, int]:
     """What the body says, and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
-    limit = context.service.desk.limit
+    limit = context.service.worker_registry.limit
     try:
         raw = await (raw_body(context.request) if most is None else raw_body(context.request, most))
     except BodyTooLarge:
@@ -189,9 +191,9 @@ async def _read_items(context: RequestContext[None, None]) -> tuple[Items, int, 
 
 async def _say(context: RequestContext[Any, Any], lease: str, **said: Any) -> Answer:
     """One thing about one task. Raises what is wrong with it."""
-    slot = context.service.desk
+    registry = context.service.worker_registry
     item = Item(id=context.path["id"], lease=lease, **said)
-    [answer] = await take(slot, await slot.behind(context.engine), context.caller, [item])
+    [answer] = await take(registry, await registry.behind(context.engine), context.caller, [item])
     if isinstance(answer, PenstockError):
         raise answer
     return answer

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from penstock.access.doors import TokenView
+from penstock.access.access import TokenView
 from penstock.access.roles import Action, Role
 
 Text = Annotated[str, Meta(min_length=1, max_length=65536)]

@@ -49,9 +49,9 @@ class TaskOffer(Struct, kw_only=True):
     seen_at: datetime | None
 
 
-async def take_offers(slot: WorkerRegistry, behind: Behind, caller: Caller, body: Offers) -> None:
+async def take_offers(registry: WorkerRegistry, behind: Behind, caller: Caller, body: Offers) -> None:
     """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
-    slot.limit_workers(caller, body.worker)
+    registry.limit_workers(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
     lists = sorted(name + behind.suffix for name in named)
     require_lists(caller, body.task_lists or lists)
@@ -66,14 +66,14 @@ async def take_offers(slot: WorkerRegistry, behind: Behind, caller: Caller, body
         task_lists=tuple(body.task_lists or lists),
         tasks=noted_tasks(offer.name for offer in body.offers),
         concurrency=body.concurrency,
-        started_at=slot.started_at(id, now),
+        started_at=registry.started_at(id, now),
     )
-    news = await _news(slot, behind, caller, body, worker.task_lists, now)
-    slot.remember(worker)  # before it is written: a poll that comes meanwhile would write over its name
+    news = await _news(registry, behind, caller, body, worker.task_lists, now)
+    registry.remember(worker)  # before it is written: a poll that comes meanwhile would write over its name
     await behind.gate.register(worker)
     for note in news:
         await behind.notes.put_note(PREFIX + note.name, offer_text(note))
-    slot.note((note.offer, now + FRESH) for note in news)
+    registry.note((note.offer, now + FRESH) for note in news)
 
 
 def _validate_offer(offer: Offered) -> None:
@@ -87,14 +87,19 @@ def _validate_offer(offer: Offered) -> None:
 
 
 async def _news(
-    slot: WorkerRegistry, behind: Behind, caller: Caller, body: Offers, lists: tuple[str, ...], now: datetime
+    registry: WorkerRegistry,
+    behind: Behind,
+    caller: Caller,
+    body: Offers,
+    lists: tuple[str, ...],
+    now: datetime,
 ) -> list[StoredOffers]:
     """What is to be noted: once for all workers that offer the same, and once a day. Raises OtherOffer, Invalid."""
     offers = [
         StoredOffers(**msgspec.structs.asdict(each), by=caller.token_id, lists=lists, at=now)
         for each in body.offers
     ]
-    offers = [each for each in offers if not slot.is_noted(each.offer, now)]
+    offers = [each for each in offers if not registry.is_noted(each.offer, now)]
     if not offers:
         return []
     known = await _living(behind, now)

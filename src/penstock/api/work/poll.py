@@ -22,20 +22,22 @@ from penstock.store.rows.rows import ClaimRequest
 from penstock.workers.wire import MAX_BATCH, Given, Left, Poll, Polled, RunOf
 
 
-async def poll(slot: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
+async def poll(
+    registry: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request
+) -> Polled:
     """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
     lists = _lists(body, caller)
-    limit = _limit(slot, body.max, caller)
-    slot.limit_polls(caller)
-    slot.limit_workers(caller, body.worker)
-    slot.seen(behind, caller, body, lists)
+    limit = _limit(registry, body.max, caller)
+    registry.limit_polls(caller)
+    registry.limit_workers(caller, body.worker)
+    registry.seen(behind, caller, body, lists)
     tasks, worker = None if body.tasks is None else tuple(body.tasks), worker_key(caller, body.worker)
     wish = ClaimRequest(worker=worker, task_lists=lists, tasks=tasks, limit=limit)
     claiming = asyncio.ensure_future(behind.gate.claim(wish, timedelta(seconds=body.wait)))
-    with slot.waiting(caller, worker, claiming):
+    with registry.waiting(caller, worker, claiming):
         given = await _given(behind, claiming, request)
     now = behind.now()
-    kept = slot.fill(caller, given, now)
+    kept = registry.fill(caller, given, now)
     if kept < len(given):
         # Other polls of the token were faster: it holds as much as it may.
         await behind.gate.release([each.lease for each in given[kept:]])
@@ -89,10 +91,10 @@ def require_lists(caller: Caller, lists: Sequence[str]) -> None:
             raise OtherList(name)
 
 
-def _limit(slot: WorkerRegistry, asked: int, caller: Caller) -> int:
+def _limit(registry: WorkerRegistry, asked: int, caller: Caller) -> int:
     if asked > MAX_BATCH:
         raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MAX_BATCH} at most")
-    room = slot.room(caller)
+    room = registry.room(caller)
     if room is None:
         return asked
     if not room:

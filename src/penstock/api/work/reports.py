@@ -53,7 +53,7 @@ class Batch(Struct):
 
 
 async def take(
-    slot: WorkerRegistry,
+    registry: WorkerRegistry,
     behind: Behind,
     caller: Caller,
     items: Sequence[Item],
@@ -69,19 +69,19 @@ async def take(
             held = _held(behind, caller, item, worker)
             if isinstance(item.complete, Completion) and behind.flows is not None:
                 _validate_output(item.complete, held, await _flow(behind.flows, held))
-            _sort(batch, number, item, held, now, None if small else slot.limit)
+            _sort(batch, number, item, held, now, None if small else registry.limit)
         except PenstockError as error:
             answers[number] = error
     if batch.heartbeats or batch.lines:
         renewals = await _renew(behind, batch, items, answers)
-        slot.hold(caller, [(lease, each.expires) for lease, each in renewals.items()], now)
+        registry.hold(caller, [(lease, each.expires) for lease, each in renewals.items()], now)
     if batch.reports:
         await _report(behind, batch, items, answers)
     if batch.releases:
         released = await behind.gate.release([held.lease for _, held in batch.releases])
         for (number, _), done in zip(batch.releases, released, strict=True):
             answers[number] = None if done else AttemptSuperseded(items[number].id)
-    slot.let_go(
+    registry.let_go(
         caller.token_id,
         [report.lease for _, report in batch.reports] + [held.lease for _, held in batch.releases],
     )
@@ -160,7 +160,7 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
 
 
 def _validate_port(item: Item, held: Held, port: str) -> None:
-    """A slip of the pen must not end the run: the worker may say another port."""
+    """A typing mistake must not end the run: the worker may name another port."""
     if held.ports and port not in held.ports:
         raise InvalidPort(item.id, port, held.ports)
 

@@ -1,4 +1,4 @@
-"""The desk of workers that come over HTTP: who is there, who waits, what each token holds."""
+"""The registry of workers that come over HTTP: who is there, who waits, what each token holds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ log = logging.getLogger("penstock.work")
 
 
 class Behind(Struct, frozen=True):
-    """What is behind the desk."""
+    """What a worker reaches through the registry."""
 
     gate: Gate
     now: Callable[[], datetime]

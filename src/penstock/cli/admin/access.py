@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 import typer
 
+from penstock.access.access import Access
 from penstock.access.caller import Caller
-from penstock.access.doors import Access
 from penstock.access.roles import ROLES, role_named
 from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
 from penstock.cli.io.command_group import Command, Commands

@@ -19,13 +19,13 @@ def examples_in(wanted: str | None) -> Path:
         else [Path("examples"), package.parents[1] / "examples", package / "examples"]
     )
     for place in places:
-        if workflows_on(place) and (wanted or (place / "wardenclyffe").is_dir()):
+        if workflows_in(place) and (wanted or (place / "wardenclyffe").is_dir()):
             return place
     where = f"'{wanted}' holds no .yaml file" if wanted else "the examples are not here"
     raise Wrong.because(f"{where}: run this in a clone of Penstock, or name their folder with --examples.")
 
 
-def workflows_on(shelf: Path) -> tuple[Path, ...]:
+def workflows_in(folder: Path) -> tuple[Path, ...]:
     """The workflows in a folder and in those right below it, without the broken ones."""
-    found = [*shelf.glob("*.yaml"), *shelf.glob("*/*.yaml")]
-    return tuple(sorted(path for path in found if path.parent.name != BROKEN or path.parent == shelf))
+    found = [*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]
+    return tuple(sorted(path for path in found if path.parent.name != BROKEN or path.parent == folder))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.author.example_files import examples_in, workflows_on
+from penstock.cli.author.example_files import examples_in, workflows_in
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
@@ -36,7 +36,7 @@ def examples(to: To = None, json: AsJson = False) -> None:
     home = examples_in(None)
     if to is not None:
         home = _copied(home, Path(to))
-    rows = [_row(path, home) for path in workflows_on(home)]
+    rows = [_row(path, home) for path in workflows_in(home)]
     if json:
         print_json(
             {"folder": str(home), "examples": [{"path": path, "title": title} for path, title in rows]}

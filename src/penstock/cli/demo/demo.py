@@ -14,7 +14,7 @@ import typer
 from msgspec.structs import replace
 
 from penstock.cli.admin.database import address_in
-from penstock.cli.author.example_files import BROKEN, examples_in, workflows_on
+from penstock.cli.author.example_files import BROKEN, examples_in, workflows_in
 from penstock.cli.demo.memory_tour import tour as show_tour
 from penstock.cli.demo.parts import SECRET, STORE, Parts, parts_of
 from penstock.cli.demo.scenes import Scene, example_of, play_all, scenes_of, subject_of
@@ -104,7 +104,7 @@ def demo(
             release_poll_interval="500ms",
             release_open_reports=True,
         )
-        folder = folder_of(workflows_on(home))
+        folder = folder_of(workflows_in(home))
         post = read_post(
             settings["db"], folder.sources, grace="5s", front=front_of(settings), settings=settings
         )

@@ -13,7 +13,7 @@ from rich.text import Text
 from penstock.cli.author.check import report_of
 from penstock.cli.author.check_report import show_report, verdict_words
 from penstock.cli.author.draw import drawn
-from penstock.cli.author.example_files import BROKEN, workflows_on
+from penstock.cli.author.example_files import BROKEN, workflows_in
 from penstock.cli.author.run import play
 from penstock.cli.author.run_report import event_option, failures
 from penstock.cli.demo.tour import command_name
@@ -60,7 +60,7 @@ def tour(folder: Path, drawings: Path, json: bool, kept: bool = True) -> bool:
     drawings.mkdir(parents=True, exist_ok=True)
     console = out()
     shown = []
-    for path in workflows_on(folder):
+    for path in workflows_in(folder):
         shown.append(show_of(path, drawings))
         if not json:
             _show(console, shown[-1], kept)

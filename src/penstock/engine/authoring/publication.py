@@ -1,4 +1,4 @@
-"""Publishing: a definition is read, checked and put on the shelf as the next version."""
+"""Publishing: a definition is read, checked and stored as the next version."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class CatalogRows(WorkflowVersions, Drafts, Notes, Protocol):
 class Catalog:
     """Names to versions. A version never changes once it is published."""
 
-    def __init__(self, shelf: CatalogRows, flows: FlowCache, tasks: Mapping[str, Task]) -> None:
-        self._shelf, self._flows, self._tasks = shelf, flows, tasks
+    def __init__(self, versions: CatalogRows, flows: FlowCache, tasks: Mapping[str, Task]) -> None:
+        self._versions, self._flows, self._tasks = versions, flows, tasks
 
     async def publish(
         self,
@@ -43,7 +43,7 @@ class Catalog:
         The first publish starts a workflow whose source is `api`, and others where `start` says so. With a reason to
         `override` also what the checks refute. Raises DefinitionError, CheckFailed.
         """
-        loaded = load(definition, self._tasks, elsewhere=await offers_by_task(self._shelf))
+        loaded = load(definition, self._tasks, elsewhere=await offers_by_task(self._versions))
         if override is None:
             reject_errors(loaded)
         else:
@@ -56,7 +56,7 @@ class Catalog:
         """The same with a text that was read and checked before."""
         new = _version_of(loaded, text, note, start, again)
         self._flows.managers.validate(new.workflow)
-        version = await self._shelf.publish(new, None, audit_for(new.workflow, after=text))
+        version = await self._versions.publish(new, None, audit_for(new.workflow, after=text))
         assert version is not None, "nothing was expected of the one before"
         self._flows.forget()
         return version
@@ -78,7 +78,7 @@ class Catalog:
         """
         self._flows.managers.validate(loaded.flow.name)
         new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
-        version = await self._shelf.publish(new, expect, audit_for(new.workflow, before, text))
+        version = await self._versions.publish(new, expect, audit_for(new.workflow, before, text))
         self._flows.forget()
         return version
 

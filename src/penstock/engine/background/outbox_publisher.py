@@ -1,7 +1,7 @@
 """Publishing: what decisions put into the outbox goes to brokers and webhooks, and is gone when they have it.
 
-Each bus is served by one node at a time, its topics side by side, the letters of one run one after the other. A crash
-between the broker's word and ours publishes a letter again, under the same id; none is lost.
+Each bus is served by one node at a time, its topics side by side, the messages of one run one after the other. A crash
+between the broker's word and ours publishes a message again, under the same id; none is lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HELD = "/feeds/outbox/"
 BATCH = 200
 """Letters of a topic that are on their way at a time."""
 LOOK, ALONE = 2.0, 30.0
-"""Seconds between two looks for letters that nobody told of; alone on a store there are none."""
+"""Seconds between two looks for messages that nobody told of; alone on a store there are none."""
 MIN_DELAY, MAX_DELAY = 1.0, 30.0
 """Seconds between two tries of what failed."""
 MAX_WEBHOOK_DELAY, MAX_RETRY_AFTER = 300.0, 3600.0
@@ -49,13 +49,13 @@ log = logging.getLogger("penstock.topics")
 
 
 class Taker(Protocol):
-    """Who is given letters: a broker, or whoever calls webhooks."""
+    """Who is given messages: a broker, or whoever calls webhooks."""
 
     async def publish(self, topic: str, message: Outgoing) -> None: ...
 
 
 class _Named(Struct):
-    """The id in the body of a letter."""
+    """The id in the body of a message."""
 
     id: str
 
@@ -85,7 +85,7 @@ class Publishing:
         for decision in decisions:
             change = decision.change
             if change is not None and not change.plain:
-                for message in change.letters:
+                for message in change.outbox_messages:
                     if message.bus in self._wakes:
                         self._wakes[message.bus].set()
 
@@ -179,7 +179,7 @@ class Publishing:
                 log.info("this node may lose its buses to another: %s", error)
             await asyncio.sleep(self._lease.total_seconds() / 4)
 
-    # -- letters -------------------------------------------------------------------------------------------
+    # -- messages -------------------------------------------------------------------------------------------
 
     async def _publish(self, bus: str, messages: Sequence[OutboxMessageRow]) -> None:
         """Those of different runs and topics side by side. Raises BusAway, once what got through is noted."""
@@ -205,17 +205,17 @@ class Publishing:
                 self._rests.pop((bus, topic), None)
 
     async def _publish_line(self, bus: str, line: Sequence[OutboxMessageRow], sent: list[int]) -> None:
-        """The letters of one run to one topic, each when the broker has the one before."""
-        for letter in line:
+        """The messages of one run to one topic, each when the broker has the one before."""
+        for row in line:
             if not self.node_lease.alive:
                 raise Lost(bus)
-            id = _named(letter.body).id
-            message = Outgoing(id=id, key=letter.run, body=letter.body, headers=HEADERS)
+            id = _named(row.body).id
+            message = Outgoing(id=id, key=row.run, body=row.body, headers=HEADERS)
             try:
-                await self._taker(bus).publish(letter.topic, message)
+                await self._taker(bus).publish(row.topic, message)
             except MessageRefused as error:
-                await self._dead_letter(bus, letter, id, error)
-            sent.append(letter.id)
+                await self._dead_letter(bus, row, id, error)
+            sent.append(row.id)
 
     def _taker(self, bus: str) -> Taker:
         """Raises UnknownBus, BadBus."""
@@ -251,7 +251,7 @@ class Publishing:
 
 
 def _place(bus: str, topic: str) -> str:
-    """Where a letter goes, for people."""
+    """Where a message goes, for people."""
     if bus == WEBHOOKS:
         return f"the webhook {shown_address(topic)}"
     return f"topic '{topic}' of bus '{bus}'"

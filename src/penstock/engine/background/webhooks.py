@@ -1,6 +1,6 @@
-"""The webhooks of `notify`: each letter is a call, signed as Standard Webhooks are, and goes only where it may.
+"""The webhooks of `notify`: each message is a call, signed as Standard Webhooks are, and goes only where it may.
 
-A receiver that does not say 2xx is asked again, later and later, for three days; then its letters are set aside.
+A receiver that does not say 2xx is asked again, later and later, for three days; then its messages are set aside.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GONE = 410
 
 
 class _Happened(Struct):
-    """When what a letter tells of happened."""
+    """When what a message tells of happened."""
 
     time: datetime
 
@@ -58,7 +58,7 @@ def shown_address(topic: str) -> str:
 
 
 class Webhooks:
-    """Takes letters as a broker would; their topic is the address and the name of the secret."""
+    """Takes messages as a broker would; their topic is the address and the name of the secret."""
 
     def __init__(self, world: TaskEnvironment, now: Callable[[], datetime]) -> None:
         self._world, self._now = world, now

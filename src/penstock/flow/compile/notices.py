@@ -12,11 +12,11 @@ NOTICE_SCOPE = ("run", "data", "tags", "event", "status", "result", "error")
 """What `data` of `notify` may read: `event` is null where a run ended."""
 
 WEBHOOKS = "(webhooks)"
-"""What stands for the bus of a webhook where letters wait; no bus of the settings can be called so."""
+"""What stands for the bus of a webhook where messages wait; no bus of the settings can be called so."""
 
 
 def place_of(notice: Notice) -> tuple[str, str]:
-    """The bus and the topic that a letter waits for; that of a webhook is its address and the name of its secret."""
+    """The bus and the topic that a message waits for; that of a webhook is its address and the name of its secret."""
     if notice.url is not None:
         return WEBHOOKS, f"{notice.url}#{notice.secret}"
     return notice.bus or "", notice.topic or ""

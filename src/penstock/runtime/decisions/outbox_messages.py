@@ -1,4 +1,4 @@
-"""Who is told what a decision did: letters for the outbox, each a CloudEvent whose id is the run and the entry."""
+"""Who is told what a decision did: messages for the outbox, each a CloudEvent whose id is the run and the entry."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def _rare(decision: Decision, change: Change) -> dict[str, Any]:
     rare = _rare_of_requests(decision)
     _add_rare_of_plan(rare, decision, change)
     if live.flow.definition.notify:
-        rare["letters"] = outbox_messages_of(live.flow.definition.notify, plan.history, plan.snapshot)
+        rare["outbox_messages"] = outbox_messages_of(live.flow.definition.notify, plan.history, plan.snapshot)
     if live.pack.fresh:  # the last: whatever is encoded above may find something large
         rare["payloads"] = live.pack.fresh
     return rare

@@ -186,7 +186,7 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     posts: tuple[Post, ...] = ()
     kept: tuple[PendingEvent, ...] = ()
     seen: tuple[Seen, ...] = ()
-    letters: tuple[OutboxMessage, ...] = ()  # what is published, in this order
+    outbox_messages: tuple[OutboxMessage, ...] = ()  # what is published, in this order
     asked: tuple[Asked, ...] = ()
     decided: tuple[Decided, ...] = ()  # before `asked`
     audits: tuple[AuditRow, ...] = ()  # recorded where the change is applied

@@ -25,7 +25,7 @@ class OutboxMessageRow(Struct, frozen=True):
 
 
 class OutboxRow(Struct, frozen=True):
-    """How many letters wait for a topic, and since when."""
+    """How many messages wait for a topic, and since when."""
 
     bus: str
     topic: str

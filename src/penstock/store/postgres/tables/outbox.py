@@ -39,6 +39,8 @@ class PostgresOutbox:
 
 async def insert_outbox_messages(work: Work, changes: Sequence[Change], now: datetime) -> None:
     """Put what changes publish into the outbox. Their runs are locked by now: of one, the order is that of the ids."""
-    rows = [(message.bus, message.topic, c.run, message.body) for c in changes for message in c.letters]
+    rows = [
+        (message.bus, message.topic, c.run, message.body) for c in changes for message in c.outbox_messages
+    ]
     if rows:
         await work.rows("insert_letter", now=now, **columns("bus topic run body", rows))

@@ -113,7 +113,7 @@ def _write_others(session: Session, others: list[Change], rare: list[Change]) ->
     session.many("drop_unbegun", [(run,) for change in others for run in change.unbegun])
     posts = [(post.run, post.body) for change in others for post in change.posts]
     messages = insert_messages(session, posts + settle_keys(session, others))
-    if any(change.letters for change in rare):
+    if any(change.outbox_messages for change in rare):
         insert_outbox_messages(session, rare)
     if any(change.asked or change.decided for change in rare):
         approvals.write(session, rare)

@@ -28,7 +28,7 @@ class SqliteOutbox:
 
 def insert_outbox_messages(session: Session, changes: Sequence[Change]) -> None:
     """Put what changes publish into the outbox, in their order."""
-    rows = [(c.run, message) for c in changes for message in c.letters]
+    rows = [(c.run, message) for c in changes for message in c.outbox_messages]
     ids = session.numbers(len(rows))
     session.many(
         "insert_letter",

@@ -65,7 +65,7 @@ class SecretView(Struct, frozen=True):
 
 
 class Access:
-    """The doors of one installation. `own` is the token of the settings, an admin's; `clock` counts seconds."""
+    """Who may do what in one installation. `own` is the token of the settings, an admin's; `clock` counts seconds."""
 
     def __init__(
         self,

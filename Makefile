@@ -60,6 +60,7 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, walks, and what 
 	$(BIN)/python scripts/sizes.py
 	$(BIN)/python scripts/sleeps.py
 	$(BIN)/python scripts/phrases.py
+	$(BIN)/python scripts/names.py
 	$(BIN)/python -m pytest --collect-only --quiet --quiet > /dev/null
 	$(BIN)/python scripts/hot_paths.py
 	$(BIN)/python -m scripts.walks

@@ -6,20 +6,20 @@ import re
 import secrets
 from hashlib import blake2b
 
-LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 RELEASE, TASK, SERVICE, EVENT, NOTE, STUDY = "RE", "TA", "TS", "EV", "RN", "SD"
 _ID = re.compile(r"[A-Z]{2}_[0-9A-Z]{1,32}")
 
 
 def new_id(kind: str) -> str:
     """One that nobody has."""
-    return f"{kind}_{''.join(secrets.choice(LETTERS) for _ in range(8))}"
+    return f"{kind}_{''.join(secrets.choice(ALPHABET) for _ in range(8))}"
 
 
 def derived_id(kind: str, *parts: object) -> str:
     """The same for the same parts: what is written twice is written once."""
     digest = blake2b("/".join(map(str, parts)).encode(), digest_size=8).digest()
-    return f"{kind}_{''.join(LETTERS[byte % 32] for byte in digest)}"
+    return f"{kind}_{''.join(ALPHABET[byte % 32] for byte in digest)}"
 
 
 def is_id(text: object) -> bool:

@@ -14,7 +14,7 @@ from penstock import Engine
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run_input import Done, Failed
 from penstock.testing.scripted_gate import ScriptedGate
-from penstock.workers.bridges.celery import CeleryFleet, task_id, through
+from penstock.workers.bridges.celery import CeleryFleet, celery_executor_factory, task_id
 from penstock.workers.bridges.celery_app import celery_tasks
 from penstock.workers.worker.worker import Worker
 from tests import waiting
@@ -30,7 +30,7 @@ def play(test: Coroutine[Any, Any, Any]) -> Any:
 
 async def ended(app: Any, step: dict[str, Any], **more: Any) -> dict[str, Any]:
     """How a workflow with one step ended."""
-    async with Engine(tasks=celery_tasks(app), fleet=through(app, uuid4().hex)) as engine:
+    async with Engine(tasks=celery_tasks(app), fleet=celery_executor_factory(app, uuid4().hex)) as engine:
         await engine.publish({"penstock": 1, "name": "one", "steps": {"step": step}, **more})
         return await engine.wait(await engine.start("one"), LONGEST)
 
@@ -137,7 +137,9 @@ def test_canceling_a_run_revokes_its_tasks(celery: Any, tmp_path: Path) -> None:
     step = {"task": "celery.until_canceled", "with": {"begun": str(begun), "seen": str(seen)}}
 
     async def main() -> dict[str, Any]:
-        async with Engine(tasks=celery_tasks(celery), fleet=through(celery, installation)) as engine:
+        async with Engine(
+            tasks=celery_tasks(celery), fleet=celery_executor_factory(celery, installation)
+        ) as engine:
             await engine.publish({"penstock": 1, "name": "one", "steps": {"step": step}})
             id = await engine.start("one")
             await until(begun)
@@ -196,7 +198,7 @@ class Bridge:
     """A worker at work for the app."""
 
     def __init__(self, app: Any, gate: ScriptedGate, installation: str, concurrency: int = 10) -> None:
-        fleet = through(app, installation)
+        fleet = celery_executor_factory(app, installation)
         self.worker = Worker(gate, celery_tasks(app), name="bridge", concurrency=concurrency, fleet=fleet)
         self._stop = asyncio.Event()
         self._running = asyncio.ensure_future(self.worker.run(self._stop))

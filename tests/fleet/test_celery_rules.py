@@ -11,7 +11,7 @@ import pytest
 
 from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
-from penstock.workers.bridges.celery import through
+from penstock.workers.bridges.celery import celery_executor_factory
 from penstock.workers.bridges.celery_app import PREFIX, celery_tasks
 from penstock.workers.worker.worker import Worker
 
@@ -23,7 +23,7 @@ def bridge(app: Any) -> Launch:
     def launch(gate: Gate, concurrency: int, grace: timedelta) -> Run:
         # The rules know their tasks by their bare names.
         tasks = {name.removeprefix(PREFIX): task for name, task in celery_tasks(app).items()}
-        fleet = through(app, f"rules-{uuid4().hex}")  # runs of all rules have the same names
+        fleet = celery_executor_factory(app, f"rules-{uuid4().hex}")  # runs of all rules have the same names
         return Worker(gate, tasks, name="rules", concurrency=concurrency, grace=grace, fleet=fleet).run
 
     return launch

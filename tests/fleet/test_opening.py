@@ -12,7 +12,7 @@ import pytest
 from celery import Celery
 
 from penstock.testing.scripted_gate import ScriptedGate
-from penstock.workers.bridges.celery import through
+from penstock.workers.bridges.celery import celery_executor_factory
 from penstock.workers.bridges.celery_app import celery_tasks, checked_app, open_app
 from penstock.workers.bridges.ray import RayCluster
 from penstock.workers.execute.fleet import CannotOpen
@@ -92,7 +92,7 @@ def test_what_cannot_be_sent_because_the_broker_is_away_is_given_back_at_the_end
 
     async def main() -> ScriptedGate:
         gate = ScriptedGate()
-        async with working(gate, celery_tasks(app), fleet=through(app)):
+        async with working(gate, celery_tasks(app), fleet=celery_executor_factory(app)):
             gate.give("celery", {"task": "shop.ship"})
             await gate.until(lambda: gate.leased)
         return gate

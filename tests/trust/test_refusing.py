@@ -44,6 +44,8 @@ async def ask(client: Client, headers: dict[str, str], number: int, told: Told) 
     told.statuses[answer.status] += 1
     if answer.status in (200, 201):
         told.runs[number] = answer.json["id"]
+    elif answer.status == 503 and answer.json["code"] == "outcome_unknown":
+        return  # it may have been done: whoever asks again under the same key learns it
     elif answer.status not in (429, 503) or int(answer.headers.get("retry-after", "0")) < 1:
         told.odd.append(f"number {number}: {answer.status} {answer.text}")
     elif answer.status == 429:

@@ -29,7 +29,7 @@ from penstock.runtime.commands.authority import ROLE
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME
 from penstock.runtime.node.log_context import REQUEST
-from penstock.store.call_outcome import CallOutcome
+from penstock.store.call_outcome import one_call
 from penstock.store.errors import OutcomeUnknown, StoreRefused
 
 log = logging.getLogger("penstock.api")
@@ -104,10 +104,9 @@ class App:
             AUDIT.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
             context = RequestContext(request, self.service, caller, values, body, query, self.service.engine)
-            with CallOutcome():
-                answer = await call.handler(context)
+            answer = await one_call(call.handler, context)
         except UnknownWorkflow as error:
-            raise error.told_to(caller.sees) from None
+            raise error.visible_to(caller.sees) from None
         return render(call, answer, request_id)
 
 

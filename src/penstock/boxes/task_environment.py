@@ -37,7 +37,7 @@ KEEP_ALIVE, SHORT_KEEP_ALIVE = 15.0, 1.0
 and what is sent at that moment is lost."""
 
 
-class CallTurns(Protocol):
+class OtherCalls(Protocol):
     """Which calls are under way on all nodes."""
 
     async def begin(self, key: str, span: timedelta, place: tuple[str, int, int | None, int]) -> bool:
@@ -85,7 +85,7 @@ class TaskEnvironment:
         self.addresses: Callable[[str], Awaitable[str | None]] | None = (
             None  # where registered services are now
         )
-        self.turns: CallTurns | None = None  # of the store; none where there is one process only
+        self.turns: OtherCalls | None = None  # of the store; none where there is one process only
         self._callers: Counter[str] = Counter()  # attempts under way, by key
         self._ends: set[asyncio.Task[None]] = set()
         self.resting = 0  # attempts that only wait for the time to ask again
@@ -205,7 +205,7 @@ class TaskEnvironment:
                 self._ends.add(end)
                 end.add_done_callback(self._ends.discard)
 
-    async def _forget(self, turns: CallTurns, name: str) -> None:
+    async def _forget(self, turns: OtherCalls, name: str) -> None:
         if (last := self._turns.get(name)) is not None:
             await asyncio.wait([last])
         if not self._callers[name]:

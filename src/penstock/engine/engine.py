@@ -26,7 +26,7 @@ from penstock.engine.workflows import Workflows
 from penstock.objects.stores import Stores
 from penstock.runtime.commands.ownership import acting_for
 from penstock.sources.triggers.trigger import Means
-from penstock.store.call_outcome import CallOutcome
+from penstock.store.call_outcome import one_call
 from penstock.store.protocol import Store
 from penstock.topics.opening import validate_urls
 from penstock.workers.execute.fleet import ExecutorFactory
@@ -53,8 +53,7 @@ def delegate(
     async def delegating(self: Engine, /, *args: P.args, **how: P.kwargs) -> Result:
         if self._closed or not self._parts:
             await self._open()
-        with CallOutcome():
-            return await method(self._parts[part], *args, **how)
+        return await one_call(method, self._parts[part], *args, **how)
 
     return delegating
 

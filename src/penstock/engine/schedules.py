@@ -13,7 +13,7 @@ from penstock.runtime.node.audit_context import audit_for
 from penstock.sources.schedules.backfill import Job, ask_for, call_off, count_ticks, read_range
 from penstock.sources.schedules.rules import rules_of
 from penstock.sources.schedules.schedule_list import NEXT, list_schedules, preview, read_schedule
-from penstock.sources.triggers.trigger_list import list_feeds
+from penstock.sources.triggers.trigger_list import list_triggers
 
 MAX_TICKS = 100
 """Ticks that are shown at once."""
@@ -31,7 +31,7 @@ class Schedules:
 
     async def sources(self) -> list[dict[str, Any]]:
         """All that triggers look after, clocks or not: which node feeds it, how far it is, what is wrong."""
-        return await list_feeds((await self._opened()).node)
+        return await list_triggers((await self._opened()).node)
 
     async def preview(
         self, *, cron: str | None = None, every: Any = None, tz: str | None = None, count: int = NEXT

@@ -157,7 +157,7 @@ class HttpGate:
         try:
             told = await self._say(items)
         except PenstockError as error:
-            if not _refuses(error):
+            if not _is_refusal(error):
                 raise
             LOG.warning("progress is not shown: the server does not take it: %s", error)
             told = await self._say(
@@ -178,7 +178,7 @@ class HttpGate:
         try:
             told = await self._say([self._reported(report) for report in reports])
         except PenstockError as error:
-            if len(reports) > 1 or not _refuses(error):
+            if len(reports) > 1 or not _is_refusal(error):
                 raise
             told = await self._say([self._reported(_not_taken(reports[0].lease, error))])
         ends = [(n, end) for n, each in enumerate(told) if (end := _instead(reports[n].lease, each))]
@@ -233,7 +233,7 @@ class HttpGate:
         try:
             await self._say(items)
         except PenstockError as error:
-            if not _refuses(error):
+            if not _is_refusal(error):
                 raise
             # Kept, they would be refused again and again, and all later lines with them.
             LOG.warning("%d log lines are dropped: the server does not take them: %s", len(lines), error)
@@ -362,7 +362,7 @@ def _not_taken(lease: Lease, error: PenstockError) -> Report:
     return Report(lease, Failed(error=Failure("error", storable_text(why)), retry=False))
 
 
-def _refuses(error: PenstockError) -> bool:
+def _is_refusal(error: PenstockError) -> bool:
     """Whether the server says that the call itself is wrong: it will not be taken later either."""
     return getattr(error, "problem", {}).get("status") in REFUSED
 

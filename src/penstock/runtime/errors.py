@@ -77,7 +77,7 @@ class UnknownWorkflow(NotFound):
         self.name, self.known = name, tuple(known)
         super().__init__(f"no workflow '{name}' is published{_near(name, self.known)}")
 
-    def told_to(self, sees: Callable[[str], bool]) -> UnknownWorkflow:
+    def visible_to(self, sees: Callable[[str], bool]) -> UnknownWorkflow:
         """The error for somebody who must not learn of other workflows than those they see."""
         return UnknownWorkflow(self.name, filter(sees, self.known))
 

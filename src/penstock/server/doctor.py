@@ -192,10 +192,10 @@ async def _server(url: str, token: str | None) -> list[Finding]:
         found = [Finding("server", "fine", f"{url} answers and is ready")]
         if date := headers.get("date"):
             found.append(_skew("the server", parsedate_to_datetime(date)))
-        return [*found, *_hands(await engine.queues(), await engine.workers())]
+        return [*found, *_workers(await engine.queues(), await engine.workers())]
 
 
-def _hands(queues: list[dict[str, Any]], workers: list[dict[str, Any]]) -> Iterator[Finding]:
+def _workers(queues: list[dict[str, Any]], workers: list[dict[str, Any]]) -> Iterator[Finding]:
     """Task lists that nobody serves keep their runs waiting for ever."""
     served = {name for worker in workers for name in worker["task_lists"]}
     names = ", ".join(sorted(worker["name"] for worker in workers))

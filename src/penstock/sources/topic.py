@@ -79,7 +79,7 @@ class TopicReader:
         until = clock() + HELD
         while (taken := await next_messages(subscription, stopped)) is not None:
             if trigger.external is None and trigger.flow.definition.max_running is None:
-                await self._feed(trigger, subscription, taken)
+                await self._do_all(trigger, subscription, taken)
                 continue
             for message in taken:
                 if trigger.external is None and not await trigger.room(until - clock()):
@@ -87,7 +87,7 @@ class TopicReader:
                 await self._each(trigger, message)
                 await subscription.done([message])
 
-    async def _feed(self, trigger: Trigger, subscription: Subscription, taken: list[Taken]) -> None:
+    async def _do_all(self, trigger: Trigger, subscription: Subscription, taken: list[Taken]) -> None:
         """Do what the messages ask for, together; what is durable is done."""
         whole: list[Taken] = []
         starts: list[tuple[Taken, StartAsked]] = []

@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from msgspec import Struct
 
 from penstock.store.errors import BadText, OutcomeUnknown, StoreRefused, StoreUnavailable
 
-_CHANGELESS = (StoreUnavailable, StoreRefused, BadText)
-"""Errors that speak of one access to the store, and say that it changed nothing."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class CallOutcome:
-    """One call, from its start to its answer. Within another it is a part of that one."""
+class CallOutcome(Struct):
+    """One call, from its start to its answer."""
 
-    __slots__ = ("_around", "changed")
-
-    def __init__(self) -> None:
-        self.changed = False
-
-    def __enter__(self) -> CallOutcome:
-        self._around = _OUTCOME.get()
-        _OUTCOME.set(self)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Raises OutcomeUnknown where a part of the call was done before the store failed."""
-        _OUTCOME.set(self._around)
-        if not self.changed:
-            return
-        if self._around is not None:
-            self._around.changed = True
-        if isinstance(error, _CHANGELESS) and not isinstance(error, OutcomeUnknown):
-            raise OutcomeUnknown(error.why, begun=True) from error
+    changed: bool = False
+    over: bool = False  # tasks that it left behind have it still
 
 
-_OUTCOME: ContextVar[CallOutcome | None] = ContextVar("penstock_outcome", default=None)
+CALL: ContextVar[CallOutcome | None] = ContextVar("penstock_call", default=None)
+"""The current call."""
 
 
-def current_call() -> CallOutcome | None:
-    return _OUTCOME.get()
+async def one_call(do: Callable[P, Awaitable[T]], *args: P.args, **how: P.kwargs) -> T:
+    """What `do` answers, as one call or as a part of the current one.
+
+    Raises OutcomeUnknown where the store failed after something was changed: its own error speaks of one access.
+    """
+    around = CALL.get()
+    if around is not None and not around.over:
+        return await do(*args, **how)
+    call = CallOutcome()
+    CALL.set(call)
+    try:
+        return await do(*args, **how)
+    except (StoreUnavailable, StoreRefused, BadText) as error:
+        if not call.changed or isinstance(error, OutcomeUnknown):
+            raise
+        raise OutcomeUnknown(error.why, begun=True) from error
+    finally:
+        call.over = True
+        CALL.set(around)
 
 
 def note_change() -> None:
-    """The call under way, if any, has made something durable."""
-    call = _OUTCOME.get()
+    """The current call, if any, has made something durable."""
+    call = CALL.get()
     if call is not None:
         call.changed = True

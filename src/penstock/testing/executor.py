@@ -146,14 +146,14 @@ class StubExecutor:
         """When the person is late, and is reminded."""
         key = attempt.run.id, (attempt.firing, attempt.index)
 
-        def ring(timer: Timer) -> None:
+        def fire(timer: Timer) -> None:
             if isinstance(timer.occurrence, Reported):
                 end(timer.occurrence.outcome)
             elif self._live.get(key) is tried:
                 report(timer.occurrence)
 
         for timer in times_of([attempt], self._clock.now()):
-            self._clock.at(timer.due, partial(ring, timer))
+            self._clock.at(timer.due, partial(fire, timer))
 
     def withdraw(self, run: RunId, element: ElementKey) -> None:
         self.asked.pop((run, element), None)

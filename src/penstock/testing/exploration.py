@@ -73,7 +73,7 @@ def follow(flow: Flow, node: Node, move: Move) -> Node:
     if move.what == "ends":
         element = next(element for element in running(node.snapshot) if element.step == move.name)
         move = Move("ends", move.name, move.port, element.firing)
-    return _after(flow, node.snapshot, _occurrence(node.snapshot, move), move, node)
+    return _after(flow, node.snapshot, _run_input(node.snapshot, move), move, node)
 
 
 def _after(
@@ -90,7 +90,7 @@ def _after(
     return Node(plan.snapshot, ended, move, parent, parent.depth + 1 if parent else 0)
 
 
-def _occurrence(snapshot: Snapshot, move: Move) -> RunInput:
+def _run_input(snapshot: Snapshot, move: Move) -> RunInput:
     match move.what:
         case "event":
             return Outside(event=move.name)

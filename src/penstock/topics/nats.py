@@ -56,7 +56,7 @@ class NatsBus:
                 await asyncio.gather(holding, return_exceptions=True)
                 await subscription.give_back()
         finally:
-            await _leave(client)
+            await _close(client)
 
     async def _consumer(self, stream: Any, topic: str, group: str, since: datetime | None) -> Any:
         from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
@@ -124,12 +124,12 @@ class NatsBus:
                 await client.jetstream().account_info()
             return f"NATS {client.connected_server_version}, with JetStream"
         finally:
-            await _leave(client)
+            await _close(client)
 
     async def close(self) -> None:
         client, self._publisher = self._publisher, None
         if client is not None:
-            await _leave(client)
+            await _close(client)
 
     async def _connected(self) -> Any:
         async with self._opening:
@@ -232,7 +232,7 @@ def away(url: str, *errors: type[Exception], but: tuple[type[Exception], ...] = 
         raise BusAway(url, error) from error
 
 
-async def _leave(client: Any) -> None:
+async def _close(client: Any) -> None:
     """Whatever state it is in."""
     with suppress(Exception):
         async with asyncio.timeout(CALL_TIMEOUT):

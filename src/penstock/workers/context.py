@@ -49,15 +49,15 @@ class Context:
         self,
         attempt: Attempt,
         write: LogSink | None = None,
-        told: Callable[[], None] | None = None,
+        on_progress: Callable[[], None] | None = None,
         again: bool = False,
     ) -> None:
-        """`told` is called, in the task's thread, when the task says how far it is."""
+        """`on_progress` is called, in the task's thread, when the task says how far it is."""
         self.again = again or attempt.attempt > 1
         """Whether somebody may have begun this work before: it was leased before."""
         self._attempt = attempt
         self._write = write
-        self._told = told
+        self._on_progress = on_progress
         self._canceled = False
         self.progress: Any = None
 
@@ -148,8 +148,8 @@ class Context:
         """Say that the task is alive, and how far it is; True: the work is still wanted."""
         if progress is not None:
             self.progress = progress
-            if self._told is not None:
-                self._told()
+            if self._on_progress is not None:
+                self._on_progress()
         return not self._canceled
 
     def cancel(self) -> None:

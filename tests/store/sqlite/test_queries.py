@@ -18,6 +18,7 @@ from penstock.store.sqlite.session import (
     _widened,
     _width,
 )
+from penstock.store.sqlite.tables import runs
 
 WIDE = ("insert_page", "insert_run", "insert_task", "update_run", "update_running", "end_task")
 """The queries that are asked for many rows at once."""
@@ -165,13 +166,14 @@ def test_a_part_that_is_not_there_is_told() -> None:
         parse("-- name: one\nSELECT 1\n-- use: cut\n", "x.sql")
 
 
-def test_a_view_that_a_failing_disk_ends_tells_of_the_disk() -> None:
+def test_a_read_that_a_failing_disk_ends_tells_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     db = apsw.Connection(":memory:")
-    session = Session(db, Numbers(), 0)
 
-    with pytest.raises(apsw.IOError, match="a sector"), session.one_view():
+    def fail(*_: object) -> None:
         db.execute("ROLLBACK")  # as SQLite does by itself
         raise apsw.IOError("a sector")
-    with session.one_view():
-        assert db.in_transaction
+
+    monkeypatch.setattr(runs, "_load_one", fail)
+    with pytest.raises(apsw.IOError, match="a sector"):
+        runs._load(Session(db, Numbers(), 0), ["a"])
     assert not db.in_transaction

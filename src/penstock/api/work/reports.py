@@ -23,7 +23,7 @@ from penstock.api.work.errors import (
 from penstock.api.work.leases import Held
 from penstock.api.work.worker_registry import Behind, WorkerRegistry
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.finish import MISFITS
+from penstock.flow.decisions.finish import MAX_VIOLATIONS
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, TimedOut
@@ -181,7 +181,7 @@ def _validate_output(said: Completion, held: Held, flow: Flow | None) -> None:
     if step is None or step.output is None or said.port != "done":
         return
     if wrong := step.output(said.output):
-        raise InvalidOutput(step.task, wrong[:MISFITS])
+        raise InvalidOutput(step.task, wrong[:MAX_VIOLATIONS])
 
 
 def _done(said: Completion, limit: int | None) -> Done:

@@ -39,7 +39,7 @@ Examples = Annotated[
     str | None,
     typer.Option("--examples", metavar="DIR", help="The folder of the workflows.", show_default=False),
 ]
-Kept = Annotated[
+DatabaseOption = Annotated[
     str | None,
     typer.Option(
         "--db",
@@ -64,7 +64,7 @@ Drawings = Annotated[
 
 
 def demo(
-    db: Kept = None,
+    db: DatabaseOption = None,
     host: Host = None,
     port: Port = None,
     examples: Examples = None,

@@ -192,11 +192,11 @@ def _with_fleet(post: Post, celery: str | None, executor: str, ray_address: str 
     """The post, its tasks run where the options say. Raises CannotOpen."""
     # Imported here: neither Celery nor Ray may cost anything where it is not asked for.
     if celery:
-        from penstock.workers.bridges.celery import through
+        from penstock.workers.bridges.celery import celery_executor_factory
         from penstock.workers.bridges.celery_app import celery_tasks, open_app
 
         app = open_app(celery)
-        yield replace(post, tasks=celery_tasks(app), fleet=through(app))
+        yield replace(post, tasks=celery_tasks(app), fleet=celery_executor_factory(app))
     elif executor == "ray":
         from penstock.workers.bridges.ray import RayCluster
 

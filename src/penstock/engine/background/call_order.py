@@ -59,14 +59,14 @@ class CallOrder:
         if held is not None and held.owner == self._me and held.expires and held.expires - now >= span:
             return True
         self._leaving.discard(name)
-        return await self._wish(name, now + 2 * span, place)
+        return await self._announce(name, now + 2 * span, place)
 
     async def end(self, key: str) -> None:
         """All calls under a key are over."""
         name = _name(key)
         if name in self._held:
             self._leaving.add(name)  # who begins meanwhile announces itself anew
-            await self._wish(name, None, None)
+            await self._announce(name, None, None)
 
     async def others_over(self, key: str) -> None:
         """Wait until no other node can have a call under way."""
@@ -79,7 +79,7 @@ class CallOrder:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    async def _wish(self, name: str, until: datetime | None, place: Attempted | None) -> bool:
+    async def _announce(self, name: str, until: datetime | None, place: Attempted | None) -> bool:
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._requests.append(_Announcement(name, until, place, done))
         if self._writing is None or self._writing.done():

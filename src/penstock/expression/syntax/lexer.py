@@ -30,7 +30,7 @@ _ESCAPE = re.compile(
     r"|(?P<octal>[0-3][0-7]{2})|(?P<letter>[abfnrtv\\?\"'`])|(?P<bad>.?))",
     re.DOTALL,
 )
-_LETTERS = dict(zip("abfnrtv\\?\"'`", "\a\b\f\n\r\t\v\\?\"'`", strict=True))
+_ESCAPES = dict(zip("abfnrtv\\?\"'`", "\a\b\f\n\r\t\v\\?\"'`", strict=True))
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -122,7 +122,7 @@ def _encoded(body: str, place: SourcePosition) -> bytes:
 def _code_point(match: re.Match[str], place: SourcePosition) -> int:
     found = match.groupdict()
     if found["letter"]:
-        return ord(_LETTERS[found["letter"]])
+        return ord(_ESCAPES[found["letter"]])
     if found["octal"]:
         return int(found["octal"], 8)
     digits = found["byte"] or found["short"] or found["long"]

@@ -23,7 +23,7 @@ from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import TooLarge, is_keepable, length_problem, validate_data_size
 from penstock.kernel.net import CANCEL, FAIL, OK
 
-MISFITS, MESSAGE = 5, 2000
+MAX_VIOLATIONS, MAX_MESSAGE = 5, 2000
 """Of an output that does not fit: things that are told, and characters of the sentence."""
 UNDER_WAY = ("running", "parked")
 
@@ -59,8 +59,8 @@ def _promised(step: FlowStep, done: Done) -> Done | Failed:
     wrong = step.output(done.output) if done.port == "done" else []
     if not wrong:
         return done
-    message = f"the output of task '{step.task}' does not fit its schema: {'; '.join(wrong[:MISFITS])}"
-    return Failed(error=Failure("error", message[:MESSAGE], {"errors": wrong[:MISFITS]}))
+    message = f"the output of task '{step.task}' does not fit its schema: {'; '.join(wrong[:MAX_VIOLATIONS])}"
+    return Failed(error=Failure("error", message[:MAX_MESSAGE], {"errors": wrong[:MAX_VIOLATIONS]}))
 
 
 def _park(

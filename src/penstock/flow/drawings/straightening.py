@@ -25,7 +25,7 @@ def straighten(
     """Move whole straight stretches by less than a row, never closer to a neighbour than `gaps` allows."""
     stretch = list(range(len(grid.cells)))
     members = {index: [index] for index in stretch}
-    beside = _neighbours(order, gaps)
+    beside = _adjacent(order, gaps)
     for offset, left, right in _bends(grid, tops):
         if stretch[left] == stretch[right]:
             continue
@@ -80,7 +80,7 @@ def _bends(grid: Grid, tops: Sequence[float]) -> list[Bend]:
     return [(offset, left, right) for _, offset, left, right in sorted(found, key=lambda bend: abs(bend[0]))]
 
 
-def _neighbours(order: Sequence[Sequence[int]], gaps: Sequence[Sequence[float]]) -> AdjacentCells:
+def _adjacent(order: Sequence[Sequence[int]], gaps: Sequence[Sequence[float]]) -> AdjacentCells:
     beside: AdjacentCells = defaultdict(list)
     for column, distances in zip(order, gaps, strict=True):
         for upper, lower, gap in zip(column, column[1:], distances, strict=False):

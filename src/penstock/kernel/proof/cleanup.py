@@ -90,7 +90,7 @@ def _with_run(
 ) -> CleanUp:
     """First a quick look, which finds only what is there; every order of everything where that leaves a question."""
     machine = Machine(net, Scope(ends=_never, prune=False))
-    turning = _turns(net, fed) and not net.endless
+    turning = _loops(net, fed) and not net.endless
     piles = not bounded(machine)  # the weights do not prove that nothing piles up: the search must
     covers = any(event.many for event in net.outside) or piles
     asked = (part & drawn_alive(net)) - known
@@ -103,7 +103,7 @@ def _with_run(
     return CleanUp(None, _woken(space), space, space.trace(min(lost)) if lost else None, complete)
 
 
-def _turns(net: Net, part: frozenset[int]) -> bool:
+def _loops(net: Net, part: frozenset[int]) -> bool:
     """Whether the clean-up has a loop that turns without a failure."""
     smooth = step_graph(net, lambda step, way: not way.failure)
     return bool(loops([heads & part if tail in part else set() for tail, heads in enumerate(smooth)]))

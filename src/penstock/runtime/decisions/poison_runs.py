@@ -52,7 +52,7 @@ class PoisonRuns:
             self._let_fail(run, GivenUp(_reason(error)))
 
     def _let_fail(self, run: str, request: GivenUp) -> None:
-        def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
+        def on_answer(_: Request, answer: Answer | None, error: BaseException | None) -> None:
             if answer in ("accepted", "refused"):
                 return
             if request.force:
@@ -60,4 +60,4 @@ class PoisonRuns:
             else:
                 self._let_fail(run, GivenUp(request.reason, force=True))
 
-        self._submit(Request(run, request, told))
+        self._submit(Request(run, request, on_answer))

@@ -60,7 +60,7 @@ def redacted_outcome(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
 
 
 def redacted_answer(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
-    """What a step gives to which secrets were given: whoever was called with them may echo what they were sent."""
+    """What a step gives to which secrets were given: a server that was called with them may echo them."""
     if not isinstance(outcome, Done):
         return outcome
     output, tags, data = redact(outcome.output), redact(outcome.tags), redact(outcome.set)

@@ -281,11 +281,11 @@ class InMemoryEngine:
     def _set_alarm(self, live_run: InMemoryRun, due: datetime, call: Callable[[], None]) -> None:
         """Ring at that time, unless the run has ended before."""
 
-        def ring() -> None:
+        def fire() -> None:
             live_run.alarms.discard(alarm)
             call()
 
-        alarm = self.clock.at(due, ring)
+        alarm = self.clock.at(due, fire)
         live_run.alarms.add(alarm)
 
     def _go_on(self, live_run: InMemoryRun, unfinished: bool) -> None:

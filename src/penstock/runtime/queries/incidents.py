@@ -24,7 +24,7 @@ KINDS = ("source", "run", "aside", "undelivered")
 """In this order they are listed."""
 
 Failing = Callable[[], Awaitable[Sequence[dict[str, Any]]]]
-"""The sources that fail, as `list_feeds` shows them."""
+"""The sources that fail, as `list_triggers` shows them."""
 
 
 class Incidents(InboundEvents, RunViews, Protocol):

@@ -101,7 +101,7 @@ class Searcher:
             if trigger.stopping.is_set():
                 return progress
         if isinstance(store, FolderStore) and not self._matching.prefix:
-            self._tally.tell_names(len(store.unreadable), store.why_unread())
+            self._counts.tell_names(len(store.unreadable), store.why_unread())
         done = {**_under_way(progress), "ended_at": tick_text(trigger.now())}
         progress = replace(progress, last=progress.tick or progress.last, tick=None, after="", done=done)
         await _save(trigger, progress)
@@ -122,7 +122,7 @@ class Searcher:
         refused = 0
         for start, each in done:
             keep = progress.refused + refused < MAX_REFUSED
-            refused += await counted(self._tally, trigger, start, each, keep) == "refused"
+            refused += await counted(self._counts, trigger, start, each, keep) == "refused"
         return replace(
             progress,
             after=page[-1].key,
@@ -140,7 +140,7 @@ class Searcher:
         if not self._matching.asks:
             return True
         found = listed_object(store.name, store.bucket, each)
-        return wanted(self._matching, found, _context(found, tick), self._tally, trigger.workflow)
+        return wanted(self._matching, found, _context(found, tick), self._counts, trigger.workflow)
 
     async def _wanted(
         self, trigger: Trigger, store: ObjectStore, each: Listed, tick: str
@@ -151,7 +151,7 @@ class Searcher:
             if not matching.wants_head:
                 return await store.head(each.key)
             found = await store.head(each.key, tags=matching.wants_tags)
-            if not wanted(matching, found, _context(found, tick), self._tally, trigger.workflow):
+            if not wanted(matching, found, _context(found, tick), self._counts, trigger.workflow):
                 return None
             return found if matching.wants_tags else await store.head(each.key)
         except ObjectGone:
@@ -160,7 +160,7 @@ class Searcher:
             return error
 
     @property
-    def _tally(self) -> StoreCounts:
+    def _counts(self) -> StoreCounts:
         return self._stores.tallies[self._matching.store]
 
 

@@ -22,7 +22,7 @@ from penstock.flow.errors import PenstockError
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange, TokenRow
 
-FEEDS, NODES = "/feeds/of/", "/feeds/nodes/"
+TRIGGER_PREFIX, NODES = "/feeds/of/", "/feeds/nodes/"
 LEASE = timedelta(seconds=12)
 """How long a node that gives no sign of life keeps its feeds."""
 
@@ -61,12 +61,12 @@ class Record(Struct, frozen=True, kw_only=True):
 def trigger_name(workflow: str, event: str | None = None, kind: str = "source") -> str:
     """The token of a workflow's source, or of an outside event of it. No such name begins another one."""
     what = kind if event is None else f"external/{event.replace('%', '%25').replace('/', '%2F')}"
-    return f"{FEEDS}{workflow}/{what}/"
+    return f"{TRIGGER_PREFIX}{workflow}/{what}/"
 
 
 def trigger_of(name: str) -> tuple[str, str, str | None]:
     """Whose feed a token is: the workflow, what of it is fed, and of `external` the event."""
-    workflow, what, *rest = name.removeprefix(FEEDS)[:-1].split("/")
+    workflow, what, *rest = name.removeprefix(TRIGGER_PREFIX)[:-1].split("/")
     return workflow, what, rest[0].replace("%2F", "/").replace("%25", "%") if rest else None
 
 

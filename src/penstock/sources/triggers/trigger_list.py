@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.node import Node
-from penstock.sources.triggers.lease import FEEDS, Record, read_record, trigger_of
+from penstock.sources.triggers.lease import TRIGGER_PREFIX, Record, read_record, trigger_of
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenRow, WorkflowState
 
@@ -22,7 +22,7 @@ HINTS = {
 """What to do about a source that fails, by its kind."""
 
 
-async def list_feeds(node: Node) -> list[dict[str, Any]]:
+async def list_triggers(node: Node) -> list[dict[str, Any]]:
     """Everything that was ever fed, by workflow: its source, the topics of its outside events, its backfill."""
     states = {state.name: state for state in await node.flows.states()}
     found = []
@@ -36,7 +36,7 @@ async def list_feeds(node: Node) -> list[dict[str, Any]]:
 
 async def list_failing(node: Node) -> list[dict[str, Any]]:
     """Those of them that should be fed, and fail."""
-    return [trigger for trigger in await list_feeds(node) if trigger["state"] == "failing"]
+    return [trigger for trigger in await list_triggers(node) if trigger["state"] == "failing"]
 
 
 async def all_records(store: Tokens) -> dict[str, Record]:
@@ -67,6 +67,6 @@ def _trigger_view(
 async def trigger_rows(store: Tokens) -> list[TokenRow]:
     """The tokens of all feeds, by name."""
     found: list[TokenRow] = []
-    while rows := await store.tokens(FEEDS, found[-1].name if found else "", PAGE):
+    while rows := await store.tokens(TRIGGER_PREFIX, found[-1].name if found else "", PAGE):
         found += rows
     return found

@@ -121,7 +121,7 @@ def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
     new = found_schema(db) == 0
     unclean = not new and read_setting(db, "clean") != "yes"
     if unclean:
-        look_through(db, path)
+        check_whole(db, path)
     migrate(db, options)
     put_clean(db, False)
     if new:
@@ -129,7 +129,7 @@ def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
     return unclean
 
 
-def look_through(db: apsw.Connection, path: str) -> None:
+def check_whole(db: apsw.Connection, path: str) -> None:
     """Raises StoreDamaged where the file is not whole."""
     found = [str(line) for (line,) in db.execute("PRAGMA quick_check(1)")]
     if found != ["ok"]:

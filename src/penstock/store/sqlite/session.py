@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
@@ -130,16 +129,6 @@ class Session:
         self.db, self._numbers, self.now = db, numbers, now
         self.fence = numbers.fence  # of a task that was never leased
         self.alone = False
-
-    @contextmanager
-    def one_view(self) -> Iterator[None]:
-        """All that is read meanwhile is of one moment. SQLite itself ends the view where the disk fails."""
-        self.db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if self.db.in_transaction:
-                self.db.execute("ROLLBACK")
 
     def undo(self) -> None:
         """Take back all that this piece of work has written, so that it can begin again."""

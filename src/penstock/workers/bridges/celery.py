@@ -49,13 +49,13 @@ FIRST = 1.0
 INSTALLATION = "penstock"
 
 
-def through(app: Any, installation: str = INSTALLATION) -> ExecutorFactory:
+def celery_executor_factory(app: Any, installation: str = INSTALLATION) -> ExecutorFactory:
     """Tasks are sent by this Celery app; what it calls them begins with the name of the installation."""
 
-    def muster(ended: Ended, write: LogSink, told: OnResult, limit: int) -> CeleryFleet:
-        return CeleryFleet(app, installation, ended, write, told, limit)
+    def make_executor(ended: Ended, write: LogSink, on_progress: OnResult, limit: int) -> CeleryFleet:
+        return CeleryFleet(app, installation, ended, write, on_progress, limit)
 
-    return muster
+    return make_executor
 
 
 def task_id(installation: str, attempt: Attempt, number: int | None = None) -> str:
@@ -88,9 +88,9 @@ class CeleryFleet:
     tasks whose worker may have died."""
 
     def __init__(
-        self, app: Any, installation: str, ended: Ended, write: LogSink, told: OnResult, limit: int
+        self, app: Any, installation: str, ended: Ended, write: LogSink, on_progress: OnResult, limit: int
     ) -> None:
-        self._app, self._installation, self._write, self._told = app, installation, write, told
+        self._app, self._installation, self._write, self._on_progress = app, installation, write, on_progress
         self._limit = limit
         self._landing = Landing(ended)
         self._unsent: deque[Work] = deque()
@@ -111,7 +111,7 @@ class CeleryFleet:
 
     def begin(self, works: Iterable[Work]) -> None:
         for work in works:
-            work.context = Context(work.attempt, self._write, self._told)
+            work.context = Context(work.attempt, self._write, self._on_progress)
             self._unsent.append(work)
         self._orders.set()
 

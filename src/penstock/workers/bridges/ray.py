@@ -57,10 +57,10 @@ class RayCluster:
         # Other nodes read the same files, and know nothing of the folder we are in.
         names = tuple(_absolute(each) for each in sources)
 
-        def muster(ended: Ended, write: LogSink, told: OnResult, limit: int) -> RayFleet:
-            return RayFleet(self.ray, names, ended, write, told, limit)
+        def make_executor(ended: Ended, write: LogSink, on_progress: OnResult, limit: int) -> RayFleet:
+            return RayFleet(self.ray, names, ended, write, on_progress, limit)
 
-        return muster
+        return make_executor
 
     def close(self) -> None:
         self.ray.shutdown()
@@ -89,10 +89,16 @@ class RayFleet:
     """Begins attempts as Ray tasks. What Ray has not placed yet counts as begun: its queue is not ours."""
 
     def __init__(
-        self, ray: Any, sources: tuple[str, ...], ended: Ended, write: LogSink, told: OnResult, limit: int
+        self,
+        ray: Any,
+        sources: tuple[str, ...],
+        ended: Ended,
+        write: LogSink,
+        on_progress: OnResult,
+        limit: int,
     ) -> None:
         self._ray, self._sources = ray, sources
-        self._write, self._told, self._limit = write, told, limit
+        self._write, self._on_progress, self._limit = write, on_progress, limit
         self._loop = asyncio.get_running_loop()
         self._landing = Landing(ended)
         self._flights: dict[str, Flight] = {}
@@ -107,7 +113,7 @@ class RayFleet:
         for work in works:
             key = _key(work)
             flight = self._flights[key] = Flight(key, work)
-            work.begun, work.context = True, Context(work.attempt, self._write, self._told)
+            work.begun, work.context = True, Context(work.attempt, self._write, self._on_progress)
             try:
                 flight.ref = self._launch(flight)
             except Exception as error:

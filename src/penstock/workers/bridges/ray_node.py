@@ -152,7 +152,7 @@ def _with_voice(mailbox: Any, key: str, attempt: _Attempt) -> tuple[bytes, int]:
     def write(_: Attempt, level: str, text: str) -> None:
         voice.say(Line(level, text))
 
-    def told() -> None:
+    def on_progress() -> None:
         # Progress that is not JSON is not shown; it must not fail the task.
         with suppress(NotJson, TooLarge):
             voice.say(Progress(pure(context.progress)))
@@ -161,7 +161,7 @@ def _with_voice(mailbox: Any, key: str, attempt: _Attempt) -> tuple[bytes, int]:
         context.cancel()
         attempt.cancel()
 
-    context = Context(attempt.run.attempt, write, told)
+    context = Context(attempt.run.attempt, write, on_progress)
     voice = Voice(mailbox, key, stop)
     try:
         outcome = attempt.outcome(context)

@@ -24,7 +24,7 @@ class TaskExecutor:
         self,
         ended: Ended,
         write: LogSink,
-        told: Callable[[], None],
+        on_progress: Callable[[], None],
         *,
         threads: int,
         processes: int = 0,
@@ -32,7 +32,7 @@ class TaskExecutor:
         limit: int = PAYLOAD_LIMIT,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._ended, self._write, self._told, self._limit = ended, write, told, limit
+        self._ended, self._write, self._on_progress, self._limit = ended, write, on_progress, limit
         self._processes = processes > 0
 
         def hire() -> TaskRunner:
@@ -48,7 +48,7 @@ class TaskExecutor:
         coroutines: deque[Work] = deque()
         for work in works:
             if work.task.takes_context or self._processes:
-                work.context = Context(work.attempt, self._write, self._told, work.lease.fence > 1)
+                work.context = Context(work.attempt, self._write, self._on_progress, work.lease.fence > 1)
             if work.task.is_async and not self._processes:
                 coroutines.append(work)
             else:
@@ -96,7 +96,7 @@ class TaskExecutor:
             self._ended(work, outcome)  # type: ignore[arg-type]
 
     def cancel(self, work: Work) -> None:
-        """The work is no longer wanted: its task is told, and nothing of it will be."""
+        """The work is no longer wanted: its task is on_progress, and nothing of it will be."""
         work.void = True
         if work.context is not None:
             work.context.cancel()

@@ -35,7 +35,7 @@ FLUSH = 0.5
 """Seconds that a line may wait."""
 
 NOT_NOW = StoreUnavailable
-"""Errors that are no fault of what is told, and nobody else can write meanwhile either: it is kept."""
+"""Errors that are no fault of what is on_progress, and nobody else can write meanwhile either: it is kept."""
 
 Batch = Sequence[tuple[Work, Outcome]]
 
@@ -52,9 +52,15 @@ class Outbox:
         now: Callable[[], datetime],
         seed: str,
         counts: Counter[str],
-        told: Callable[[], None],
+        on_progress: Callable[[], None],
     ) -> None:
-        self._gate, self._now, self._seed, self._counts, self._told = gate, now, seed, counts, told
+        self._gate, self._now, self._seed, self._counts, self._on_progress = (
+            gate,
+            now,
+            seed,
+            counts,
+            on_progress,
+        )
         self._loop = asyncio.get_running_loop()
         self._ended: list[tuple[Work, Outcome]] = []
         self._sending: list[tuple[Work, Outcome]] = []
@@ -81,7 +87,7 @@ class Outbox:
         self._none.clear()
 
     async def empty(self) -> None:
-        """Everything is told, or given up."""
+        """Everything is on_progress, or given up."""
         await self._none.wait()
 
     def write(self, attempt: Attempt, level: str, text: str) -> None:
@@ -134,7 +140,7 @@ class Outbox:
         else:
             del self._sending[: len(batch)]
         self._failures = 0
-        self._told()
+        self._on_progress()
 
     async def _tell_each(self, batch: Batch) -> tuple[list[tuple[Work, Outcome]], list[tuple[Work, Outcome]]]:
         """One bad report must not hold up the others: those to be told later, and those the gate fails on."""
@@ -165,7 +171,7 @@ class Outbox:
         """Nobody can have taken the tasks meanwhile: wait, and try again for a long time."""
         LOG.warning("reports cannot be sent now, %d wait: %s", len(self), error)
         self._sending = self._living(self._sending, KEEP)
-        self._told()
+        self._on_progress()
         self._failures += 1
         await asyncio.sleep(BACKOFF.delay(self._failures, self._seed).total_seconds())
 
@@ -175,7 +181,7 @@ class Outbox:
             later, bad = await self._tell_each(self._refused)
             self._sending += later
             self._refused = self._living(bad, 0.0)
-            self._told()
+            self._on_progress()
             self._failures += 1
             wait = BACKOFF.delay(self._failures, self._seed).total_seconds()
             self._insist_at = self._loop.time() + wait

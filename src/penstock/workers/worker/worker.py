@@ -98,7 +98,7 @@ class Worker:
         self._threads = threads or self.concurrency
         self._processes, self._sources = processes, tuple(sources)
         self._limit = limit or payload_limit()
-        self._now, self._muster, self._hands_back, self._resting = now, fleet, hands_back, resting
+        self._now, self._make_executor, self._hands_back, self._resting = now, fleet, hands_back, resting
         self._started_at = now()
         self._held: set[Work] = set()
         self._request = ClaimRequest(
@@ -137,22 +137,22 @@ class Worker:
         self._outbox = Outbox(self.gate, self._now, self.id, self.counts, self._room.set)
         self._leases = Leases(self.gate, self._now, self.id, self._all_held, self._give_up)
 
-        def told() -> None:
+        def on_progress() -> None:
             # Once for many: a task may tell its progress in a tight loop. A closed loop sends none.
             if not self._telling:
                 self._telling = True
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._progress)
 
-        self._crew = self._hire(told)
+        self._executor = self._hire(on_progress)
 
-    def _hire(self, told: Callable[[], None]) -> Fleet:
-        if self._muster is not None:
-            return self._muster(self._ended, self._outbox.write, told, self._limit)
+    def _hire(self, on_progress: Callable[[], None]) -> Fleet:
+        if self._make_executor is not None:
+            return self._make_executor(self._ended, self._outbox.write, on_progress, self._limit)
         return TaskExecutor(
             self._ended,
             self._outbox.write,
-            told,
+            on_progress,
             threads=self._threads,
             processes=self._processes,
             sources=self._sources,
@@ -246,7 +246,7 @@ class Worker:
         self.begun += len(assignments)
         self.counts["worker.claimed"] += len(assignments)
         self._rest.clear()
-        self._crew.begin(works)
+        self._executor.begin(works)
 
     def _fail_unknown(self, assignment: Assignment) -> None:
         """A task that is not offered here fails at once, for good."""
@@ -271,7 +271,7 @@ class Worker:
         self.counts["worker.canceled"] += 1
         level = logging.INFO if why in (UNWANTED, GIVEN_BACK) else logging.WARNING
         LOG.log(level, "task %s of run %s %s", work.attempt.task, work.lease.run, why)
-        self._crew.cancel(work)
+        self._executor.cancel(work)
         self._room.set()
         if not self._held:
             self._rest.set()
@@ -310,7 +310,7 @@ class Worker:
         claiming = self._claiming
         if claiming is not None:
             claiming.cancel()
-        back = self._crew.take_back()
+        back = self._executor.take_back()
         self._held.difference_update(back)
         await self._release([work.lease for work in back])
         if claiming is not None:
@@ -363,7 +363,7 @@ class Worker:
             self._give_up(work, "is given up: its worker was cancelled")
         self._leases.close()
         await self._last_call("send its log", self._outbox.flush())
-        await self._crew.close()
+        await self._executor.close()
         await self._last_call("leave", self.gate.deregister(self.id))
 
 

@@ -13,7 +13,7 @@ DELETE FROM message WHERE id IN (SELECT id FROM message WHERE run = ANY(:runs::t
    AND NOT EXISTS (SELECT FROM run WHERE run.id = message.run) ORDER BY id FOR UPDATE);
 
 -- name: due_messages
--- Materialized, here and wherever a limit meets a lock: in a nested loop the limit would count for each row anew.
+-- Materialized, here and wherever a limit meets a lock: a nested loop would apply the limit once for each row.
 WITH x AS MATERIALIZED (SELECT id, ready_at AS was FROM message WHERE ready_at <= :now::timestamptz
                          ORDER BY ready_at, id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED)
 UPDATE message SET ready_at = :until::timestamptz FROM x WHERE message.id = x.id

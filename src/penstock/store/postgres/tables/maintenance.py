@@ -86,12 +86,12 @@ class PostgresMaintenance:
             return {"store": "postgresql", **row, "schema": schema, "tables": sizes}
 
         found = await self.database.transact(work, changes=False)
-        found["pooler"] = not self.database.prepared or await self._changes_hands()
+        found["pooler"] = not self.database.prepared or await self._is_pooled()
         found["address"] = self.database.address.shown
         found["retried"] = self.database.retried
         return found
 
-    async def _changes_hands(self) -> bool:
+    async def _is_pooled(self) -> bool:
         """Whether another server process does our work than the one that greeted us: there is a pooler."""
 
         async def ask(connection: Any) -> bool:

@@ -98,7 +98,8 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     statements = _guards(changes)
     if rare:
         statements += _rare_guards(rare, session.now)
-    statements.append(Statement("insert_page", [_page(c) for c in changes if c.page is not None]))
+    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
+    statements.append(Statement("insert_page", pages))
     if rare:
         statements += _states(rare, session.now) + _void_tasks(rare, session.now)
     statements += _new_tasks(changes, session)
@@ -155,10 +156,6 @@ def _rare_guards(changes: list[Change], now: int) -> list[Statement]:
 
 def _guard(query: str, rows: Sequence[Row]) -> Statement:
     return Statement(query, rows, guard=True)
-
-
-def _page(c: Change) -> Row:
-    return c.run, c.page_from, c.seq, c.page
 
 
 def _old_run(c: Change) -> tuple[object, ...]:

@@ -216,7 +216,7 @@ def test_every_call_that_changes_something_leaves_an_entry(serve: Serve) -> None
     found = serve(talk, open=False, tasks={"bad": bad})
 
     # That of an event that is given again needs one whose key was free too long: tests/store/test_st09_keys.py.
-    wanted = {call.name for call in CALLS if call.notes_caller} - {"redeliver_event"}
+    wanted = {call.name for call in CALLS if call.recorded} - {"redeliver_event"}
     assert found == {name: (True, {ELSEWHERE.get(name, name)}) for name in wanted}
 
 

@@ -45,7 +45,7 @@ def test_a_token_that_takes_another_workers_name_gets_nothing_of_its_work(play: 
         return [[task["task_list"] for task in (await each).json["tasks"]] for each in (other, mine)]
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == [[], ["far"]]
+    assert play(talk, worker_registry=desk) == [[], ["far"]]
 
 
 def test_two_polls_of_one_worker_get_what_each_asks_for(play: Play) -> None:
@@ -58,7 +58,7 @@ def test_two_polls_of_one_worker_get_what_each_asks_for(play: Play) -> None:
         return [[task["task"] for task in (await each).json["tasks"]] for each in (stores, loads)]
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == [[], ["far.load"]]
+    assert play(talk, worker_registry=desk) == [[], ["far.load"]]
 
 
 @pytest.mark.parametrize("what", ["hangup", "leave"])
@@ -72,7 +72,7 @@ def test_a_token_ends_no_poll_of_another(play: Play, what: str) -> None:
         return said.status, "w" in listed, len((await poll).json["tasks"])
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == (200, True, 1)
+    assert play(talk, worker_registry=desk) == (200, True, 1)
 
 
 def test_polls_that_wait_together_get_no_more_than_their_token_may_hold(play: Play) -> None:
@@ -86,7 +86,7 @@ def test_polls_that_wait_together_get_no_more_than_their_token_may_hold(play: Pl
         return held, {task["attempt"] for task in left.json["tasks"]}
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == (2, {1})
+    assert play(talk, worker_registry=desk) == (2, {1})
 
 
 def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
@@ -106,7 +106,7 @@ def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
         return full.status, full.json["code"], [each.status for each in others], done, again.status
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
+    assert play(talk, worker_registry=desk) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
 
 
 def test_a_token_has_so_many_workers_at_most_and_others_have_theirs(

@@ -483,7 +483,7 @@ def test_a_million_tasks_are_too_many(play: Play) -> None:
 def test_a_node_holds_a_thousand_polls(play: Play) -> None:
     desk = WorkerRegistry()
     desk.open = POLLS
-    answer = play(lambda worker: worker.poll(), desk=desk)
+    answer = play(lambda worker: worker.poll(), worker_registry=desk)
 
     assert (answer.status, answer.json["code"], answer.headers["retry-after"]) == (429, "too_many_polls", "1")
 
@@ -523,7 +523,7 @@ def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
         return (await worker.one(worker="another"))["attempt"]
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == 1
+    assert play(talk, worker_registry=desk) == 1
 
 
 def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
@@ -535,7 +535,7 @@ def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
         return answer.status, answer.json["tasks"]
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == (200, [])
+    assert play(talk, worker_registry=desk) == (200, [])
 
 
 def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
@@ -547,7 +547,7 @@ def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
         return answer.status, answer.json["tasks"], refused.status, refused.json["code"]
 
     desk = WorkerRegistry()
-    assert play(talk, desk=desk) == (200, [], 503, "store_away")
+    assert play(talk, worker_registry=desk) == (200, [], 503, "store_away")
 
 
 # -- who is there, and what there is -----------------------------------------------------------------------

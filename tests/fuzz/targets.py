@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 from yarl import URL
 
+from penstock.api.reading import quick_json
 from penstock.boxes.egress import Denied, Egress
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
 from penstock.flow.errors import PenstockError
@@ -33,7 +34,6 @@ from penstock.flow.values.schedule import (
 )
 from penstock.importing.kinds import import_text
 from penstock.objects.s3_notifications import Notice, read_notices
-from penstock.runtime.json.quick_json import quick_json
 from penstock.runtime.json.strict_json import read_json
 from penstock.sources.hooks.cloudevents import handshake, is_cloudevent, read_cloudevents
 from penstock.sources.hooks.envelope import Call, messages_of

@@ -47,7 +47,7 @@ async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     store = await open_store("memory:")
     async with Engine(store=store, tasks={}) as engine:
         service = await Service.of(
-            engine, Access(store, Vault(store, Keys(Path("no.key")))), open=True, desk=desk
+            engine, Access(store, Vault(store, Keys(Path("no.key")))), open=True, worker_registry=desk
         )
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield base

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.api.reading import Unreadable, read_json
-from penstock.runtime.json.quick_json import quick_json
+from penstock.api.reading import Unreadable, quick_json, read_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=8),

@@ -21,7 +21,6 @@ from penstock.store.rows.change import (
     PendingEvent,
     Post,
     Seen,
-    belief_of,
 )
 from penstock.store.rows.rows import (
     ClaimRequest,
@@ -37,6 +36,7 @@ from penstock.store.rows.rows import (
     Version,
     Worker,
 )
+from penstock.store.rules.conflicts import belief_of
 from tests.store.model_access import ModelAccess
 from tests.store.model_drafts import ModelDrafts
 from tests.store.model_outbox import ModelOutbox

@@ -16,7 +16,7 @@ async def bodies(store: Store, bus: str = "main", limit: int = 100) -> list[str]
 
 
 async def test_st14_what_is_published_is_there_with_the_change(store: Store) -> None:
-    await store.commit([change(A, 0, new=new_run(), letters=(letter("one"), letter("two")))])
+    await store.commit([change(A, 0, new=new_run(), outbox_messages=(letter("one"), letter("two")))])
 
     found = await store.outbox_messages("main", 100)
 
@@ -27,7 +27,10 @@ async def test_st14_what_is_not_applied_publishes_nothing(store: Store) -> None:
     await store.commit([change(A, 0, new=new_run())])
 
     done = await store.commit(
-        [change(A, 5, letters=(letter("stale"),)), change(B, 0, new=new_run(), letters=(letter("made"),))]
+        [
+            change(A, 5, outbox_messages=(letter("stale"),)),
+            change(B, 0, new=new_run(), outbox_messages=(letter("made"),)),
+        ]
     )
 
     assert done.outcomes == ["stale", "applied"]
@@ -35,23 +38,30 @@ async def test_st14_what_is_not_applied_publishes_nothing(store: Store) -> None:
 
 
 async def test_st14_letters_of_a_run_keep_the_order_of_its_changes(store: Store) -> None:
-    await store.commit([change(A, 0, new=new_run(), letters=(letter("1"),))])
+    await store.commit([change(A, 0, new=new_run(), outbox_messages=(letter("1"),))])
     for base in range(1, 6):
-        await store.commit([change(A, base, letters=(letter(str(base + 1)),))])
+        await store.commit([change(A, base, outbox_messages=(letter(str(base + 1)),))])
 
     assert await bodies(store) == ["1", "2", "3", "4", "5", "6"]
 
 
 async def test_st14_each_topic_gives_its_oldest_letters(store: Store) -> None:
     many = tuple(letter(f"{topic}{n}", topic) for n in range(5) for topic in ("a", "b"))
-    await store.commit([change(A, 0, new=new_run(), letters=many)])
+    await store.commit([change(A, 0, new=new_run(), outbox_messages=many)])
 
     assert await bodies(store, limit=2) == ["a0", "a1", "b0", "b1"]
 
 
 async def test_st14_a_bus_gives_only_its_own(store: Store) -> None:
     await store.commit(
-        [change(A, 0, new=new_run(), letters=(letter("x"), letter("y", bus="other"), letter("z", topic="u")))]
+        [
+            change(
+                A,
+                0,
+                new=new_run(),
+                outbox_messages=(letter("x"), letter("y", bus="other"), letter("z", topic="u")),
+            )
+        ]
     )
 
     assert await bodies(store, "other") == ["y"]
@@ -63,7 +73,7 @@ async def test_st14_a_bus_gives_only_its_own(store: Store) -> None:
 
 
 async def test_st14_what_was_sent_is_gone(store: Store) -> None:
-    await store.commit([change(A, 0, new=new_run(), letters=(letter("one"), letter("two")))])
+    await store.commit([change(A, 0, new=new_run(), outbox_messages=(letter("one"), letter("two")))])
     first, _ = await store.outbox_messages("main", 100)
 
     await store.sent([first.id])
@@ -74,7 +84,7 @@ async def test_st14_what_was_sent_is_gone(store: Store) -> None:
 
 async def test_st14_a_letter_outlives_its_run(store: Store) -> None:
     ended = change(
-        A, 0, new=new_run(), status="succeeded", ended_at=NOON, over=True, letters=(letter("last"),)
+        A, 0, new=new_run(), status="succeeded", ended_at=NOON, over=True, outbox_messages=(letter("last"),)
     )
     await store.commit([ended])
 

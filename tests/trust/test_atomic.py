@@ -114,7 +114,7 @@ async def furnish(store: Store) -> list[Change]:
         rest=(("event", "paid"),),
         seen=(Seen("scope", "id", LATER), Seen("run", "id")),
         kept=(kept(("user", "x")), kept(("order", "7"))),
-        letters=(OutboxMessage("bus", "topic", b"letter"),),
+        outbox_messages=(OutboxMessage("bus", "topic", b"letter"),),
         asked=(Asked(id="ask", workflow="w", step="s", role="operator", body=b"?"),),
         void=((2, -1),),
         audits=(BY,),

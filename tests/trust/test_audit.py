@@ -108,7 +108,7 @@ async def recorded(client: Client, rows: Beside, ask: Ask) -> tuple[bool, bool]:
 def test_c18_every_call_that_changes_something_is_known_here() -> None:
     changing = {call.name for call in CALLS if call.method != "GET"}
 
-    assert changing - {call.name for call in CALLS if call.notes_caller} == (
+    assert changing - {call.name for call in CALLS if call.recorded} == (
         IN_HISTORY | CHANGELESS | AT_THE_DOOR
     )
 
@@ -131,5 +131,5 @@ def test_c18_where_no_entry_can_be_written_no_call_changes_anything(
 
     found = asyncio.run(main())
 
-    wanted = {call.name for call in CALLS if call.notes_caller} - {"redeliver_event"} | {"sign_in"}
+    wanted = {call.name for call in CALLS if call.recorded} - {"redeliver_event"} | {"sign_in"}
     assert found == dict.fromkeys(wanted, ((False, []), (True, True)))

@@ -100,7 +100,7 @@ class App:
         body = await read_body(call, request)
         CALLER_NAME.set(caller.name)
         ROLE.set(caller.role)
-        if call.notes_caller:
+        if call.recorded:
             AUDIT.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
             context = RequestContext(request, self.service, caller, values, body, query, self.service.engine)

@@ -51,12 +51,9 @@ class Call(Struct, frozen=True, kw_only=True):
     empty: bool = False  # the body may be left out
     others: bool = False  # the query may have anything: the handler reads it itself
     described: bool = True  # it is of the API, not of the pages
-    recorded: bool = True  # who changes something by it is written down; the history of runs tells the rest
-
-    @property
-    def notes_caller(self) -> bool:
-        """Whether what it changes goes into the record with who did it."""
-        return self.recorded and self.method != "GET" and self.action not in ("public", "read", "work")
+    recorded: bool = (
+        True  # what it changes goes into the record with who did it; the history of runs tells the rest
+    )
 
     @property
     def name(self) -> str:
@@ -96,6 +93,8 @@ class Calls:
             summary = (handler.__doc__ or "").strip().split("\n")[0]
             if "takes" in more:
                 more.setdefault("reads", "json")
+            if method == "GET" or action in ("public", "read", "work"):
+                more["recorded"] = False
             self.list.append(
                 Call(
                     method=method,

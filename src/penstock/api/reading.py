@@ -16,9 +16,8 @@ from starlette.types import Receive, Scope
 
 from penstock.api.validation_pointer import pointer_and_message
 from penstock.flow.errors import PenstockError
-from penstock.flow.values.payload import payload_limit
+from penstock.flow.values.payload import MAX_DEPTH, MAX_KEYS, payload_limit
 from penstock.runtime.errors import Invalid
-from penstock.runtime.json.quick_json import quick_json
 from penstock.runtime.json.strict_json import Unreadable as Unreadable
 from penstock.runtime.json.strict_json import WrongType as WrongType
 from penstock.runtime.json.strict_json import read_json as read_json
@@ -113,20 +112,27 @@ def largest_body() -> int:
 
 async def raw_body(request: Request, most: int | None = None) -> bytes:
     """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed."""
-    most = most or largest_body()
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length[:20]) > most:
+    if length.isdigit() and (cap := _exceeded(int(length[:20]), most)):
         await _throw_away(request)
-        raise BodyTooLarge(most)
+        raise BodyTooLarge(cap)
     exchange = exchange_of(request.scope)
     whole = None if exchange is None else exchange.whole_body()
     if whole is None:
-        return await _received(request, most)
-    if len(whole) > most:
-        raise BodyTooLarge(most)
+        return await _received(request, most or largest_body())
+    if cap := _exceeded(len(whole), most):
+        raise BodyTooLarge(cap)
     return whole
+
+
+def _exceeded(size: int, most: int | None) -> int | None:
+    """The cap that a body is over."""
+    if size <= (most or BODY):
+        return None
+    cap = most or largest_body()
+    return cap if size > cap else None
 
 
 async def _received(request: Request, most: int) -> bytes:
@@ -192,6 +198,43 @@ def value_of(raw: bytes) -> Any:
     """The value of a JSON text, at once where it is plain. Raises Unreadable."""
     value = quick_json(raw)
     return read_json(raw) if value is UNSET else value
+
+
+def quick_json(raw: bytes) -> Any:
+    """The value of a JSON text that is surely right; UNSET where somebody must look closer.
+
+    The quick parser keeps the last of two equal keys: what it made has then fewer colons than the text had.
+    """
+    colons = raw.count(b":")
+    if (
+        colons > MAX_KEYS
+        or raw.find(b"\\u") >= 0
+        or raw.translate(_ANY_DIGIT).find(_LONG_NUMBER) >= 0
+        or (raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and not _is_flat(raw))
+    ):
+        return UNSET
+    try:
+        value = _decode(raw)
+        return value if _encode(value).count(b":") == colons else UNSET
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return UNSET
+
+
+def _is_flat(raw: bytes) -> bool:
+    """Whether brackets, those in texts aside, are nested no deeper than allowed: each round takes the innermost."""
+    plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
+    left = b"".join(plain.split(b'"')[::2]).translate(_BRACKETS, _NO_BRACKET)
+    for _ in range(MAX_DEPTH):
+        if not left:
+            return True
+        left = left.replace(b"[]", b"")
+    return not left
+
+
+_ANY_DIGIT, _LONG_NUMBER = bytes.maketrans(b"123456789", b"000000000"), b"0" * 19
+_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_decode, _encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
 
 
 # -- values ------------------------------------------------------------------------------------------------

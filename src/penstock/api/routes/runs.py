@@ -24,7 +24,7 @@ calls = Calls("runs")
 )
 async def start_run(context: RequestContext[StartRun, None]) -> Any:
     """Start a run; 200 with the first run where its key was seen before."""
-    context.may("operate", context.path["name"])
+    context.caller.require("operate", context.path["name"])
     body = context.body
     id, known = await context.engine.start_once(
         context.path["name"],

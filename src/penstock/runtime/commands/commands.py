@@ -177,7 +177,8 @@ class Commands(EventDelivery):
         posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Make the run of the version, or of the newest; held where its workflow or the installation is paused."""
-        self._flows.managers.validate(workflow)
+        if workflow in self._flows.managers:
+            self._flows.managers.validate(workflow)
         believed: WorkflowState | None = None
         for _ in range(TRIES):
             flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
@@ -186,11 +187,12 @@ class Commands(EventDelivery):
             believed = state
             if version is not None:
                 flow = await self._flows.get(workflow, version)
+            holds = wider_pauses(state)
             snapshot = new_run(header_of(flow))
-            if holds := wider_pauses(state):
+            if holds:
                 snapshot = replace(snapshot, paused=holds)
             latest = state.latest if version is None else None
-            ask = partial(self._make, begun, snapshot, start_key, latest, read, posts)
+            ask = partial(self._make, flow, begun, snapshot, start_key, latest, read, posts)
             try:
                 answer = await ask()
             except StoreAway as error:
@@ -204,6 +206,7 @@ class Commands(EventDelivery):
 
     async def _make(
         self,
+        flow: Flow,
         begun: Begun | BegunFrom,
         new: Snapshot,
         start_key: tuple[str, bytes] | None,
@@ -218,6 +221,7 @@ class Commands(EventDelivery):
                 begun,
                 read=read,
                 new=new,
+                flow=flow,
                 start_key=start_key,
                 latest=latest,
                 posts=posts,
@@ -419,7 +423,6 @@ def _raised(error: BaseException | None) -> BaseException:
 
 def fitting(flow: Flow, input: Any) -> Any:
     """The input, where it is one of the workflow. Raises InvalidInput."""
-    problems = flow.input_problems(input)
-    if problems:
+    if flow.definition.params is not None and (problems := flow.input_problems(input)):
         raise InvalidInput(flow.name, problems)
     return input

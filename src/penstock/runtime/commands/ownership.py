@@ -25,24 +25,18 @@ class Managed(Conflict):
         self.workflow, self.by = workflow, by
 
 
-class Owners:
-    """Who manages which workflow, in this process; also the tokens under `/custom/<workflow>/` are theirs."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-
-    def add(self, workflow: str, by: str) -> None:
-        self._names[workflow] = by
+class Owners(dict[str, str]):
+    """Who manages a workflow of this process, by its name; the tokens under `/custom/<workflow>/` are theirs, too."""
 
     def validate(self, workflow: str) -> None:
         """Raises Managed where the caller is not the application itself."""
-        by = self._names.get(workflow)
+        by = self.get(workflow)
         if by is not None and _ACTS.get() != workflow:
             raise Managed(workflow, by)
 
     def offer(self, incident: dict[str, Any]) -> dict[str, Any]:
         """An incident without what would be refused to people, and with whose it is."""
-        by = self._names.get(incident.get("workflow") or "")
+        by = self.get(incident.get("workflow") or "")
         if by is None:
             return incident
         free = [action for action in incident["actions"] if action in FREE]
@@ -50,7 +44,7 @@ class Owners:
 
     def under(self, beginning: str) -> list[str]:
         """The workflows that others than the caller manage and whose names begin so."""
-        return [name for name in self._names if name.startswith(beginning) and _ACTS.get() != name]
+        return [name for name in self if name.startswith(beginning) and _ACTS.get() != name]
 
 
 @contextmanager

@@ -169,7 +169,7 @@ class Advancer:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
         written: list[Decision] = []
-        now, fast, slots = self._clock.now(), FastPath(), self._dispatch.reserving()
+        slots, now, fast = self._dispatch.reserving(), self._clock.now(), FastPath()
         try:
             runs = list(batch)
             for at in range(0, len(runs), TOGETHER):
@@ -194,10 +194,8 @@ class Advancer:
             first = requests[0]
             live = self._memory.get(run)
             if first.new is not None and live is None:
-                header = first.new.run
-                flow = self._flows.known(header.workflow, header.version)
-                assert flow is not None, "a run is made only with its flow at hand"
-                lives[run] = CachedRun(flow, first.new)
+                assert first.flow is not None, "a run is made only with its flow"
+                lives[run] = CachedRun(first.flow, first.new)
             elif live is None or first.fresh or (len(requests) > 1 and any(each.fresh for each in requests)):
                 wanted.append(run)
             else:

@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-import msgspec
 from msgspec import Struct
 
 from penstock.flow.model.plan import Answer, Attempt, Plan
-from penstock.flow.model.run import Pauser
-from penstock.runtime.codec.snapshots import encode_header
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.store.rows.change import WHOLE, Change, NewRun, NewTask, PendingEvent
+from penstock.store.rows.change import Change, PendingEvent
 
 HEARTBEAT = timedelta(seconds=60)
+"""How long a lease lasts where its step does not say."""
 
 
 class Reservation(Protocol):
@@ -27,7 +25,7 @@ class Reservation(Protocol):
 
 
 Reserve = Callable[[Attempt], Reservation | None]
-"""A desk that will take the attempt as soon as it is durable."""
+"""A slot that will take the attempt as soon as it is durable."""
 
 
 class ReservationMaker(Protocol):
@@ -58,46 +56,3 @@ class Decision(Struct, eq=False):
     bare: bool = False  # nothing came with what happened, and the fast path decided: equal runs may repeat it
     first: Decision | None = None  # that about an equal run, which this one repeats
     state: bytes | None = None  # what `CachedRun.state` is from then on
-
-
-def new_task(attempt: Attempt, slot: Reservation | None, held: bool) -> NewTask:
-    """The row of an attempt; with a desk it is leased at once."""
-    times = attempt.timeouts
-    return NewTask(
-        firing=attempt.firing,
-        index=WHOLE if attempt.index is None else attempt.index,
-        attempt=attempt.attempt,
-        task=attempt.task,
-        task_list=attempt.task_list,
-        priority=attempt.priority,
-        schedule_to_start=times.schedule_to_start,
-        start_to_close=times.start_to_close,
-        schedule_to_close=times.schedule_to_close,
-        heartbeat=times.heartbeat or HEARTBEAT,
-        worker=None if slot is None else slot.worker,
-        held=held,
-        step=attempt.step,
-    )
-
-
-def new_run_of(live: CachedRun, request: Request, now: datetime) -> NewRun | None:
-    """The columns of a run that is made."""
-    if request.new is None:
-        return None
-    header = live.snapshot.run
-    return NewRun(
-        workflow=header.workflow,
-        version=header.version,
-        subject=header.subject,
-        parent=header.parent,
-        labels=msgspec.json.encode(header.labels).decode(),
-        started_at=now,
-        header=encode_header(header, live.pack),
-        start_key=request.start_key,
-        paused=wider(live.snapshot.paused),
-        latest=request.latest,
-    )
-
-
-def wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
-    return "workflow" in paused, "installation" in paused

@@ -13,7 +13,7 @@ from penstock.flow.compile.compile import LONE
 from penstock.flow.decisions.advance import advance
 from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
 from penstock.flow.model.plan import Answer, Attempt, Plan
-from penstock.flow.model.run import ENDED, Element, ElementKey, Snapshot
+from penstock.flow.model.run import ENDED, Element, ElementKey, Pauser, Snapshot
 from penstock.flow.model.run_input import (
     Canceled,
     CleanupTimedOut,
@@ -27,19 +27,12 @@ from penstock.flow.model.run_input import (
 )
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
-from penstock.runtime.codec.snapshots import encode_parts
+from penstock.runtime.codec.snapshots import encode_header, encode_parts
 from penstock.runtime.commands.validation import checked_event
 from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
 from penstock.runtime.decisions.correlation import RETENTION
-from penstock.runtime.decisions.decision import (
-    Decision,
-    ReservationMaker,
-    Reserve,
-    new_run_of,
-    new_task,
-    wider,
-)
+from penstock.runtime.decisions.decision import HEARTBEAT, Decision, Reservation, ReservationMaker, Reserve
 from penstock.runtime.decisions.fast.fast_path import FastPath, comes_alone
 from penstock.runtime.decisions.limits import validate_room
 from penstock.runtime.decisions.outbox_messages import outbox_messages_of
@@ -90,7 +83,7 @@ def write_down(decision: Decision, slots: ReservationMaker, fast: FastPath) -> N
     ):
         try:
             tasks = _tasks(decision, slots.reserve, fast) if decision.plan.attempts else ()
-            change = None if decision.first is None else fast.repeat(decision, tasks)
+            change = None if decision.first is None else fast.repeat(decision, _new_run(decision), tasks)
             if change is None:
                 change = _change(decision, tasks)
                 if decision.bare:
@@ -166,8 +159,7 @@ def _change(decision: Decision, tasks: tuple[NewTask, ...]) -> Change:
     live.pack.begin()
     # A retry that ends at once ends the run anew: it had asked for its keys again.
     over = snapshot.status in ENDED and (was.status not in ENDED or snapshot.epoch != was.epoch)
-    request = decision.requests[0]
-    new = None if request.new is None else new_run_of(live, request, decision.now)
+    new = _new_run(decision)
     head = live.encode(snapshot)
     page = encode_page(plan.history, live.pack) if plan.history else None
     change = Change(
@@ -198,7 +190,7 @@ def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: N
     alone = len(decision.requests) == 1 and not decision.parked
     return (
         alone
-        and (request.lease is not None or comes_alone(request))
+        and (request.lease is not None or decision.bare or comes_alone(request))
         and live.flow.is_plain
         and follows_alone(plan)
         and len(tasks) == len(plan.attempts)
@@ -324,8 +316,57 @@ def _tasks(decision: Decision, reserve: Reserve, fast: FastPath) -> tuple[NewTas
         if slot is not None:
             decision.slots.append((attempt, slot))
         shared = attempt.attempt == 1 and attempt.index is None and not held
-        tasks.append(fast.task(flow, attempt, slot) if shared else new_task(attempt, slot, held))
+        if not shared:
+            tasks.append(_new_task(attempt, slot, held))
+            continue
+        key = id(flow), attempt.step, attempt.firing, None if slot is None else slot.worker
+        if (task := fast.tasks.get(key)) is None:
+            task = fast.tasks[key] = _new_task(attempt, slot, held)
+        tasks.append(task)
     return tuple(tasks)
+
+
+def _new_task(attempt: Attempt, slot: Reservation | None, held: bool) -> NewTask:
+    """The row of an attempt; with a slot it is leased at once."""
+    times = attempt.timeouts
+    return NewTask(
+        firing=attempt.firing,
+        index=WHOLE if attempt.index is None else attempt.index,
+        attempt=attempt.attempt,
+        task=attempt.task,
+        task_list=attempt.task_list,
+        priority=attempt.priority,
+        schedule_to_start=times.schedule_to_start,
+        start_to_close=times.start_to_close,
+        schedule_to_close=times.schedule_to_close,
+        heartbeat=times.heartbeat or HEARTBEAT,
+        worker=None if slot is None else slot.worker,
+        held=held,
+        step=attempt.step,
+    )
+
+
+def _new_run(decision: Decision) -> NewRun | None:
+    """The columns of a run that is made."""
+    live, request, header = decision.live, decision.requests[0], decision.live.snapshot.run
+    if request.new is None:
+        return None
+    return NewRun(
+        workflow=header.workflow,
+        version=header.version,
+        subject=header.subject,
+        parent=header.parent,
+        labels=msgspec.json.encode(header.labels).decode(),
+        started_at=decision.now,
+        header=encode_header(header, live.pack),
+        start_key=request.start_key,
+        paused=wider(live.snapshot.paused),
+        latest=request.latest,
+    )
+
+
+def wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
+    return "workflow" in paused, "installation" in paused
 
 
 def _held(snapshot: Snapshot) -> bool:

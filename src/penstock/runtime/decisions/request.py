@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import RunInput
@@ -28,6 +29,7 @@ class Request(Struct, eq=False):
     read: int | None = None  # the message that this is
     seen: Seen | None = None
     new: Snapshot | None = None
+    flow: Flow | None = None  # of `new`
     start_key: tuple[str, bytes] | None = None
     latest: int | None = None  # of `new`: it must still be the newest version of its workflow
     posts: tuple[Post, ...] = ()  # of `new`: what others are told when the run is there

@@ -192,25 +192,6 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     audits: tuple[AuditRow, ...] = ()  # recorded where the change is applied
 
 
-class Belief(Struct, frozen=True):
-    """What a change that makes a run live was decided on: whether the workflow, or everything, is paused."""
-
-    workflow: str
-    paused: tuple[bool, bool]
-    latest: int | None = None
-
-    def holds(self, paused: tuple[bool, bool], latest: int) -> bool:
-        """Whether it is still so."""
-        return self.paused == paused and self.latest in (None, latest)
-
-
-def belief_of(change: Change) -> Belief | None:
-    """What must be so for a change to fit, beside the run itself."""
-    if change.new is not None:
-        return Belief(change.new.workflow, change.new.paused, change.new.latest)
-    return None if change.revived is None else Belief(*change.revived)
-
-
 Outcome = Literal["applied", "stale", "lost", "known", "seen"]
 """What became of a change.
 

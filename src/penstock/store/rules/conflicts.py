@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from penstock.store.rows.change import Belief, Change, Outcome
+from penstock.store.rows.change import Change, Outcome
 
 Pair = tuple[str, str]
 TaskKey = tuple[str, int, int, int, int]
@@ -25,6 +25,25 @@ class Found(Struct):
     messages: set[int]
     tasks: set[TaskKey]
     seen: set[Pair]
+
+
+class Belief(Struct, frozen=True):
+    """What a change that makes a run live was decided on: whether the workflow, or everything, is paused."""
+
+    workflow: str
+    paused: tuple[bool, bool]
+    latest: int | None = None
+
+    def holds(self, paused: tuple[bool, bool], latest: int) -> bool:
+        """Whether it is still so."""
+        return self.paused == paused and self.latest in (None, latest)
+
+
+def belief_of(change: Change) -> Belief | None:
+    """What must be so for a change to fit, beside the run itself."""
+    if change.new is not None:
+        return Belief(change.new.workflow, change.new.paused, change.new.latest)
+    return None if change.revived is None else Belief(*change.revived)
 
 
 def start_keys_of(changes: Sequence[Change]) -> list[Pair]:

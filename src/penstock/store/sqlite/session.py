@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
 import msgspec
+from msgspec import Struct
 
 from penstock.store.sql.queries import read_queries
 
@@ -120,15 +121,14 @@ class Ticks:
             return self._last
 
 
-class Session:
+class Session(Struct):
     """One piece of work inside a transaction (`alone` in it, or in a savepoint); `now` does not move meanwhile."""
 
-    __slots__ = ("_numbers", "alone", "db", "fence", "now")
-
-    def __init__(self, db: apsw.Connection, numbers: Numbers, now: int) -> None:
-        self.db, self._numbers, self.now = db, numbers, now
-        self.fence = numbers.fence  # of a task that was never leased
-        self.alone = False
+    db: apsw.Connection
+    number_source: Numbers
+    now: int
+    fence: int = 0  # of a task that was never leased
+    alone: bool = False
 
     def undo(self) -> None:
         """Take back all that this piece of work has written, so that it can begin again."""
@@ -213,7 +213,7 @@ class Session:
 
     def numbers(self, count: int) -> range:
         """Fresh numbers."""
-        return self._numbers.take(count, self.now)
+        return self.number_source.take(count, self.now)
 
 
 Work = Callable[[Session], Result]

@@ -66,7 +66,7 @@ class TransactionRunner:
         return self._pace < MAX_LOOP_WAIT
 
     def session(self) -> Session:
-        return Session(self.db, self.numbers, self.ticks.now())
+        return Session(self.db, self.numbers, self.ticks.now(), self.numbers.fence)
 
     def transact(self, works: list[Work[Any]]) -> list[Served]:
         """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""

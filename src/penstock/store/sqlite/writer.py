@@ -323,7 +323,8 @@ class ThreadWriter:
         with self._read_lock:
             if self._runner.suspect:
                 return [(None, StoreFailing(SUSPECT)) for _ in works]
-            session = Session(self._reader, self._runner.numbers, self._runner.ticks.now())
+            numbers = self._runner.numbers
+            session = Session(self._reader, numbers, self._runner.ticks.now(), numbers.fence)
             return [_looked(session, work, self._runner.path) for work in works]
 
 

@@ -30,10 +30,10 @@ from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.kernel.marking import Taken, Token
 from penstock.kernel.net import OK, START
 from penstock.kernel.wiring import WiredSlot
-from penstock.runtime.decisions.decision import Decision, Reservation, new_run_of, new_task
+from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.store.rows.change import Change, EndedTask, NewTask
+from penstock.store.rows.change import Change, EndedTask, NewRun, NewTask
 
 ACCEPTED: Answer = "accepted"
 
@@ -45,14 +45,17 @@ FastKey = tuple[()] | tuple[int] | tuple[int, int, int, str]
 
 
 class FastPath:
-    """The fast path of one batch, with what the batch knows of its runs."""
+    """The fast path of one batch, with what the batch knows of its runs.
 
-    __slots__ = ("_firsts", "_states", "_tasks")
+    `tasks` are rows of first attempts by flow, step, firing and worker: runs with as much behind them share them.
+    """
+
+    __slots__ = ("_firsts", "_states", "tasks")
 
     def __init__(self) -> None:
         self._firsts: dict[FastKey, Decision] = {}
         self._states: dict[tuple[int, bytes], bytes] = {}
-        self._tasks: dict[tuple[int, str, int, str | None], NewTask] = {}
+        self.tasks: dict[tuple[int, str, int, str | None], NewTask] = {}
 
     def decide(self, live: CachedRun, requests: Sequence[Request], now: datetime) -> Decision | None:
         """The decision about a run to which one thing happened; None: the rules decide."""
@@ -70,7 +73,7 @@ class FastPath:
             self._firsts[place] = decision
         return decision
 
-    def repeat(self, decision: Decision, tasks: tuple[NewTask, ...]) -> Change | None:
+    def repeat(self, decision: Decision, new: NewRun | None, tasks: tuple[NewTask, ...]) -> Change | None:
         """The change of a run that goes where another went; None: there is none like it yet."""
         first = decision.first
         if first is None or first.state is None or first.change is None:
@@ -81,7 +84,6 @@ class FastPath:
         if lease is not None and ended[0].fence != lease.fence:
             ended = (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),)
         decision.state = first.state
-        new = None if request.new is None else new_run_of(decision.live, request, decision.now)
         return replace(like, run=snapshot.run.id, new=new, tasks=tasks, ended=ended)
 
     def remember(self, decision: Decision, change: Change) -> None:
@@ -89,14 +91,6 @@ class FastPath:
         live = decision.live
         if change.plain and live.encode.plain:
             decision.state = self._states.setdefault((id(live.flow), change.head), change.head)
-
-    def task(self, flow: Flow, attempt: Attempt, slot: Reservation | None) -> NewTask:
-        """The row of a first attempt of a firing, shared by runs that came to the step with as much behind them."""
-        key = id(flow), attempt.step, attempt.firing, None if slot is None else slot.worker
-        task = self._tasks.get(key)
-        if task is None:
-            task = self._tasks[key] = new_task(attempt, slot, False)
-        return task
 
 
 def _place_of(live: CachedRun, request: Request) -> FastKey | None:

@@ -19,9 +19,11 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables import approvals
 from penstock.store.postgres.tables.audit_log import note
 from penstock.store.postgres.tables.outbox import insert_outbox_messages
-from penstock.store.rows.change import Belief, Change, Committed, Message, NewTask, Outcome, belief_of
+from penstock.store.rows.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.rules.conflicts import (
+    Belief,
     Found,
+    belief_of,
     ended_of,
     has_twins,
     judge,

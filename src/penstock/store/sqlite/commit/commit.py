@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from penstock.store.rows.change import Change, Committed, Message, NewTask, Outcome, belief_of
+from penstock.store.rows.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.rules.conflicts import (
     Found,
+    belief_of,
     ended_of,
     judge,
     misjudged,

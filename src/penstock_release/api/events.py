@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answers import answers, body_of, coordinator_of, event_view, matching, page
+from penstock_release.api.answers import body_of, coordinator_of, event_view, matching, page
 from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Results
 from penstock_release.documents import Document
 from penstock_release.errors import FieldErrors, busy, unknown
@@ -24,12 +24,10 @@ FIELDS = (
 )
 TYPES = ("info", "warning", "error")
 BY_HAND = 99_999_999
-_MORE: dict[str, Any] = {"everywhere": True}
-_BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent, **_MORE}
+_BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent}
 
 
-@calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent], **_MORE)
-@answers
+@calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent])
 async def list_release_events(context: RequestContext[None, None]) -> Any:
     """What happened, the newest first."""
     here = coordinator_of(context)
@@ -69,7 +67,6 @@ async def _fields(context: RequestContext[None, None], partial: bool) -> dict[st
 
 
 @calls.post("/events", "operate", status=201, **_BODY)
-@answers
 async def add_release_event(context: RequestContext[None, None]) -> Any:
     """Record something by hand."""
     made: dict[str, Any] = {
@@ -84,8 +81,7 @@ async def add_release_event(context: RequestContext[None, None]) -> Any:
     return event_view(context, made)
 
 
-@calls.get("/events/{id}", "read", gives=ReleaseEvent, **_MORE)
-@answers
+@calls.get("/events/{id}", "read", gives=ReleaseEvent)
 async def show_release_event(context: RequestContext[None, None]) -> Any:
     """One event."""
     return event_view(context, (await _found(context)).data)
@@ -102,21 +98,18 @@ async def _change(context: RequestContext[None, None], partial: bool) -> Any:
 
 
 @calls.patch("/events/{id}", "operate", **_BODY)
-@answers
 async def patch_release_event(context: RequestContext[None, None]) -> Any:
     """Change the type or the message of an event."""
     return await _change(context, True)
 
 
 @calls.put("/events/{id}", "operate", **_BODY)
-@answers
 async def put_release_event(context: RequestContext[None, None]) -> Any:
     """Change an event."""
     return await _change(context, False)
 
 
-@calls.delete("/events/{id}", "operate", status=204, **_MORE)
-@answers
+@calls.delete("/events/{id}", "operate", status=204)
 async def remove_release_event(context: RequestContext[None, None]) -> Any:
     """Remove an event."""
     if not await coordinator_of(context).shelf.change(delete=[await _found(context)]):

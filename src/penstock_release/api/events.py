@@ -10,7 +10,7 @@ from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Resul
 from penstock_release.documents import Document
 from penstock_release.errors import FieldErrors, busy, unknown
 from penstock_release.fields import Field, read_fields
-from penstock_release.ids import EVENT, new_id
+from penstock_release.ids import EVENT, id_in, new_id
 from penstock_release.new_release import event_name
 from penstock_release.releases import now_text
 
@@ -32,7 +32,7 @@ async def list_release_events(context: RequestContext[None, None]) -> Any:
     """What happened, the newest first."""
     here = coordinator_of(context)
     await here.releases.catch_up()
-    release = context.request.query_params.get("release", "").rstrip("/").rpartition("/")[2]
+    release = id_in(context.request.query_params.get("release", ""))
     prefix = f"events/{release}/" if release else "events/"
     found = [kept.data for kept in await here.shelf.all(prefix)]
     found.sort(key=lambda event: (str(event["created_at"]), event["number"]), reverse=True)
@@ -60,7 +60,7 @@ async def _fields(context: RequestContext[None, None], partial: bool) -> dict[st
         raise FieldErrors({"event_type": [f'"{fields["event_type"]}" is not a valid choice.']})
     for name, kind in (("release", "releases"), ("task", "task-of"), ("task_service", "services")):
         if name in fields:
-            id = fields[name] = fields[name].rstrip("/").rpartition("/")[2]
+            id = fields[name] = id_in(fields[name])
             if not id or await coordinator_of(context).shelf.get(f"{kind}/{id}") is None:
                 raise FieldErrors({name: ["Invalid hyperlink - Object does not exist."]})
     return fields
@@ -76,9 +76,7 @@ async def add_release_event(context: RequestContext[None, None]) -> Any:
         **await _fields(context, False),
     }
     made |= {"kf_id": new_id(EVENT), "created_at": now_text(), "number": BY_HAND}
-    if not await coordinator_of(context).shelf.change(insert=[(event_name(made), made)]):
-        raise busy()
-    return event_view(context, made)
+    return event_view(context, await coordinator_of(context).shelf.add(event_name(made), made))
 
 
 @calls.get("/events/{id}", "read", gives=ReleaseEvent)

@@ -53,7 +53,7 @@ async def views(context: RequestContext[None, None], wholes: Sequence[Whole]) ->
     """Releases as they are shown: what they have in common is read once, however many they are."""
     here = coordinator_of(context)
     notes: dict[str, list[str]] = {}
-    for note in await here.library.all("notes"):
+    for note in await here.shelf.newest("notes/"):
         notes.setdefault(note["release"], []).append(note["kf_id"])
     latest = await here.releases.latest_version()
     return [_view(context, whole, notes.get(whole.id, []), latest) for whole in wholes]

@@ -26,7 +26,7 @@ _NOTE: dict[str, Any] = {"takes": ReleaseNoteIn, "reads": "raw", "gives": Releas
 @calls.get("/studies", "read", query=Listing, gives=Results[Study])
 async def list_studies(context: RequestContext[None, None]) -> Any:
     """The studies, newest first."""
-    return page(context, await coordinator_of(context).library.all("studies"))
+    return page(context, await coordinator_of(context).shelf.newest("studies/"))
 
 
 @calls.post("/studies", "operate", status=201, takes=StudyIn, reads="raw", gives=Study)
@@ -44,14 +44,14 @@ async def sync_studies(context: RequestContext[None, None]) -> Any:
 @calls.get("/studies/{id}", "read", gives=Study)
 async def show_study(context: RequestContext[None, None]) -> Any:
     """One study."""
-    return (await coordinator_of(context).library.get("studies", context.path["id"])).data
+    return (await coordinator_of(context).shelf.require(f"studies/{context.path['id']}")).data
 
 
 @calls.get("/studies/{id}/releases", "read", query=Listing, gives=Results[DataRelease])
 async def list_releases_of_study(context: RequestContext[None, None]) -> Any:
     """The releases of a study, newest first."""
     here, id = coordinator_of(context), context.path["id"]
-    await here.library.get("studies", id)
+    await here.shelf.require(f"studies/{id}")
     await here.releases.catch_up()
     shown = page(context, [each for each in await here.releases.all() if id in each["studies"]])
     ids = [each["kf_id"] for each in shown["results"]]
@@ -67,7 +67,7 @@ def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str
 @calls.get("/release-notes", "read", query=NoteListing, gives=Results[ReleaseNote])
 async def list_notes(context: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
-    found = await coordinator_of(context).library.all("notes")
+    found = await coordinator_of(context).shelf.newest("notes/")
     shown = page(context, matching(context, found, "author", "study", "release"))
     shown["results"] = [_note(context, each) for each in shown["results"]]
     return shown
@@ -82,7 +82,7 @@ async def add_note(context: RequestContext[None, None]) -> Any:
 @calls.get("/release-notes/{id}", "read", gives=ReleaseNote)
 async def show_note(context: RequestContext[None, None]) -> Any:
     """One note."""
-    return _note(context, (await coordinator_of(context).library.get("notes", context.path["id"])).data)
+    return _note(context, (await coordinator_of(context).shelf.require(f"notes/{context.path['id']}")).data)
 
 
 @calls.patch("/release-notes/{id}", "operate", **_NOTE)
@@ -106,5 +106,5 @@ async def put_note(context: RequestContext[None, None]) -> Any:
 @calls.delete("/release-notes/{id}", "operate", status=204)
 async def remove_note(context: RequestContext[None, None]) -> Any:
     """Remove a note."""
-    await coordinator_of(context).library.remove("notes", context.path["id"])
+    await coordinator_of(context).library.remove_note(context.path["id"])
     return Reply(None, 204)

@@ -27,8 +27,7 @@ async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     """The tasks of all releases, newest first."""
     here = coordinator_of(context)
     await here.releases.catch_up()
-    found = [kept.data for kept in await here.shelf.all("tasks/")]
-    found.sort(key=lambda task: str(task["created_at"]), reverse=True)
+    found = await here.shelf.newest("tasks/")
     shown = page(context, matching(context, found, "release", "task_service", "state"))
     shown["results"] = [task_view(context, task) for task in shown["results"]]
     return shown

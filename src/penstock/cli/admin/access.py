@@ -37,10 +37,7 @@ RoleOption = Annotated[
     str, typer.Option("--role", metavar="ROLE", help=f"What it may do: {', '.join(ROLES)}.")
 ]
 Name = Annotated[
-    str | None,
-    typer.Option(
-        "--name", metavar="TEXT", help="Who or what will use it; by default you.", show_default=False
-    ),
+    str | None, typer.Option("--name", metavar="TEXT", help="Who or what will use it; by default you.")
 ]
 Expires = Annotated[
     str, typer.Option("--expires", metavar="DAYS", help="After how many days it ends, or `never`.")
@@ -50,24 +47,17 @@ Workflows = Annotated[
     typer.Option(
         "--workflow",
         metavar="NAME",
-        show_default=False,
         help="Only for this workflow; * stands for anything. May be given again.",
     ),
 ]
 TaskLists = Annotated[
     list[str] | None,
     typer.Option(
-        "--task-list",
-        metavar="LIST",
-        show_default=False,
-        help="A worker's: only for this task list. May be given again.",
+        "--task-list", metavar="LIST", help="A worker's: only for this task list. May be given again."
     ),
 ]
 Concurrency = Annotated[
-    int | None,
-    typer.Option(
-        "--concurrency", metavar="N", min=1, help="A worker's: tasks that it may hold.", show_default=False
-    ),
+    int | None, typer.Option("--concurrency", metavar="N", min=1, help="A worker's: tasks that it may hold.")
 ]
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="The id of a token, as `penstock access list` shows it.")

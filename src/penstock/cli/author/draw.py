@@ -16,10 +16,7 @@ from penstock.steps.kinds import OFFERS
 FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
 
 Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.", show_default=False
-    ),
+    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.")
 ]
 Format = Annotated[
     str | None,
@@ -28,7 +25,6 @@ Format = Annotated[
         metavar="FORMAT",
         help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
         autocompletion=lambda: list(FORMATS),
-        show_default=False,
     ),
 ]
 

@@ -29,10 +29,7 @@ Which = Annotated[
     str, typer.Argument(metavar="NAME|FILE", help="A workflow of the server, or a file; `-` reads stdin.")
 ]
 Version = Annotated[
-    int | None,
-    typer.Option(
-        "--version", metavar="N", min=1, help="Which version; by default the newest.", show_default=False
-    ),
+    int | None, typer.Option("--version", metavar="N", min=1, help="Which version; by default the newest.")
 ]
 Format = Annotated[
     str | None,
@@ -41,14 +38,10 @@ Format = Annotated[
         metavar="FORMAT",
         help="yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
         autocompletion=lambda: list(FORMATS),
-        show_default=False,
     ),
 ]
 Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="PATH", help="Where to write; by default stdout.", show_default=False
-    ),
+    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write; by default stdout.")
 ]
 
 

@@ -31,16 +31,12 @@ Input = Annotated[
         metavar="JSON|@FILE",
         help="The run's input; @FILE reads it from a file, @- from stdin. "
         "By default the first of the `examples` of `params`.",
-        show_default=False,
     ),
 ]
 Events = Annotated[
     list[str] | None,
     typer.Option(
-        "--event",
-        metavar="NAME[=JSON]",
-        help="Fire an outside event at the start. May be given again.",
-        show_default=False,
+        "--event", metavar="NAME[=JSON]", help="Fire an outside event at the start. May be given again."
     ),
 ]
 Fast = Annotated[
@@ -50,9 +46,7 @@ Fast = Annotated[
         help="On a virtual clock: waits and backoffs pass at once. Tasks run one after the other, without time-outs.",
     ),
 ]
-Subject = Annotated[
-    str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.", show_default=False)
-]
+Subject = Annotated[str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.")]
 Stub = Annotated[bool, typer.Option("--stub", help="End tasks that nobody defines on `done`, with null.")]
 History = Annotated[bool, typer.Option("--history", help="With --json: also all that happened.")]
 

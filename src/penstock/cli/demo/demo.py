@@ -36,15 +36,13 @@ HERE = "127.0.0.1"
 """What steps may call in the demo: the services of its own."""
 
 Examples = Annotated[
-    str | None,
-    typer.Option("--examples", metavar="DIR", help="The folder of the workflows.", show_default=False),
+    str | None, typer.Option("--examples", metavar="DIR", help="The folder of the workflows.")
 ]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
         "--db",
         metavar="URL",
-        show_default=False,
         help="Keep the runs in this database: a path for SQLite, or postgresql://user@host/name.",
     ),
 ]
@@ -57,7 +55,6 @@ Drawings = Annotated[
         "--output",
         "-o",
         metavar="DIR",
-        show_default=False,
         help="With --tour: where the drawings go; by default they are not kept.",
     ),
 ]

@@ -26,6 +26,9 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A workflow in YAML or JSON; `-` reads stdin.")]
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
+]
 Tasks = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,7 +36,6 @@ Tasks = Annotated[
         metavar="MODULE|FILE",
         help="Python tasks: a module, or a .py file. May be given again. "
         "Without it the .py file of the same name next to FILE is used.",
-        show_default=False,
     ),
 ]
 NoTasks = Annotated[

@@ -26,7 +26,6 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        show_default=False,
         help="The server to act on; http://127.0.0.1:7777 unless said otherwise. Also PENSTOCK_SERVER.",
     ),
 ]
@@ -35,7 +34,6 @@ Token = Annotated[
     typer.Option(
         "--token",
         metavar="TOKEN",
-        show_default=False,
         help="A token, where the server needs sign-in. Better PENSTOCK_TOKEN: others cannot see it.",
     ),
 ]
@@ -44,7 +42,6 @@ OnDb = Annotated[
     typer.Option(
         "--db",
         metavar="URL",
-        show_default=False,
         help="Act on a database instead: a path for SQLite, or postgresql://user@host/name.",
     ),
 ]

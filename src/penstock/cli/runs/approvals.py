@@ -19,19 +19,14 @@ STATUSES = ("open", "approved", "rejected", "expired", "closed", "all")
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `penstock approvals` names it.")]
 Status = Annotated[str, typer.Option("--status", metavar="STATUS", help=f"Which: {', '.join(STATUSES)}.")]
-Workflow = Annotated[
-    str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.", show_default=False)
-]
+Workflow = Annotated[str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many.")]
-Comment = Annotated[
-    str | None, typer.Option("--comment", metavar="TEXT", help="Why, for the record.", show_default=False)
-]
+Comment = Annotated[str | None, typer.Option("--comment", metavar="TEXT", help="Why, for the record.")]
 Fields = Annotated[
     list[str] | None,
     typer.Option(
         "--field",
         metavar="NAME=VALUE",
-        show_default=False,
         help="A field of the form; the value is JSON, or a text. May be given again.",
     ),
 ]

@@ -15,38 +15,25 @@ from penstock.cli.io.times import Local, moment
 from penstock.cli.runs.workflows import Workflow
 
 Cron = Annotated[
-    str | None,
-    typer.Option(
-        "--cron", metavar="LINE", show_default=False, help="Show the next ticks of this cron line instead."
-    ),
+    str | None, typer.Option("--cron", metavar="LINE", help="Show the next ticks of this cron line instead.")
 ]
 Every = Annotated[
     str | None,
-    typer.Option(
-        "--every",
-        metavar="DURATION",
-        show_default=False,
-        help="Show the next ticks of this interval instead.",
-    ),
+    typer.Option("--every", metavar="DURATION", help="Show the next ticks of this interval instead."),
 ]
 Zone = Annotated[
-    str | None,
-    typer.Option(
-        "--tz", metavar="ZONE", show_default=False, help="The time zone of --cron, such as Europe/Berlin."
-    ),
+    str | None, typer.Option("--tz", metavar="ZONE", help="The time zone of --cron, such as Europe/Berlin.")
 ]
 Since = Annotated[
     str | None,
     typer.Option(
         "--from",
         metavar="TIME",
-        show_default=False,
         help="The first moment: 2026-03-02, or 2026-03-02T15:30:00Z; without a zone it is of the schedule's.",
     ),
 ]
 Until = Annotated[
-    str | None,
-    typer.Option("--to", metavar="TIME", show_default=False, help="The last moment; a day is the whole day."),
+    str | None, typer.Option("--to", metavar="TIME", help="The last moment; a day is the whole day.")
 ]
 Failing = Annotated[bool, typer.Option("--failing", help="Only those that fail.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the ticks.")]

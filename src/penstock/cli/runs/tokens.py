@@ -14,6 +14,7 @@ from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
+from penstock.cli.runs.actions import Reason
 from penstock.cli.runs.runs import Limit
 
 tokens = typer.Typer(cls=Commands, rich_markup_mode="rich")
@@ -26,21 +27,12 @@ Data = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="Its data; @FILE
 Version = Annotated[
     int | None,
     typer.Option(
-        "--version",
-        metavar="N",
-        help="The version that it must have now; without it, put makes a new token.",
-        show_default=False,
+        "--version", metavar="N", help="The version that it must have now; without it, put makes a new token."
     ),
 ]
-Owner = Annotated[
-    str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.", show_default=False)
-]
-Expires = Annotated[
-    str | None,
-    typer.Option("--expires", metavar="TIME", help="Until when it is owned.", show_default=False),
-]
+Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.")]
+Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Until when it is owned.")]
 Priority = Annotated[float, typer.Option("--priority", metavar="N", help="The highest is claimed first.")]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)]
 
 
 @tokens.callback(invoke_without_command=True)

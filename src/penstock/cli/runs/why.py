@@ -20,7 +20,7 @@ from penstock.cli.runs.filters import Since
 from penstock.cli.runs.runs import Limit, OfWorkflow, Run
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The number of the event.")]
-AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.", show_default=False)]
+AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.")]
 
 
 @acting

@@ -47,10 +47,7 @@ log = logging.getLogger("penstock.life")
 TaskSources = Annotated[
     list[str] | None,
     typer.Option(
-        "--tasks",
-        metavar="MODULE|FILE",
-        help="Python tasks: a module, or a .py file. May be given again.",
-        show_default=False,
+        "--tasks", metavar="MODULE|FILE", help="Python tasks: a module, or a .py file. May be given again."
     ),
 ]
 TaskLists = Annotated[
@@ -58,7 +55,6 @@ TaskLists = Annotated[
     typer.Option(
         "--task-list",
         metavar="LIST",
-        show_default=False,
         help="Serve this task list. May be given again. By default the lists that the tasks and workflows here name.",
     ),
 ]
@@ -88,7 +84,6 @@ Stats = Annotated[
     typer.Option(
         "--stats",
         metavar="FILE",
-        show_default=False,
         help="Write what was counted to this file as JSON, twice a second and at the end.",
     ),
 ]
@@ -99,7 +94,6 @@ Shell = Annotated[
     typer.Option(
         "--shell",
         metavar="DIR",
-        show_default=False,
         help="Also run the commands of `shell` steps, in this folder and below. All who may publish may then run any.",
     ),
 ]

@@ -15,7 +15,7 @@ from penstock.access.access import Access
 from penstock.access.caller import Caller
 from penstock.access.roles import ROLES, role_named
 from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
-from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import note, out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
@@ -31,7 +31,7 @@ T = TypeVar("T")
 ME = Caller(name="command line", role="admin", local=True)
 """Who can open the database may do everything with it."""
 
-access = typer.Typer(cls=Commands, rich_markup_mode="rich")
+access = group("Make, list and revoke tokens.")
 
 RoleOption = Annotated[
     str, typer.Option("--role", metavar="ROLE", help=f"What it may do: {', '.join(ROLES)}.")
@@ -62,13 +62,6 @@ Concurrency = Annotated[
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="The id of a token, as `penstock access list` shows it.")
 ]
-
-
-@access.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Make, list and revoke tokens."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @access.command(cls=Command)

@@ -12,7 +12,7 @@ import typer
 
 from penstock.access.audit import verify_audit
 from penstock.cli.admin.database import DbOrHere, address_in, asked, must_be_there
-from penstock.cli.io.command_group import NO, YES, Command, Commands
+from penstock.cli.io.command_group import NO, YES, Command, group
 from penstock.cli.io.console import err, out, plural, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.tables import print_table
@@ -29,18 +29,11 @@ BATCH = 1000
 LOOK = 0.2
 """Seconds between two looks at how far a copy is."""
 
-db = typer.Typer(cls=Commands, rich_markup_mode="rich")
+db = group("Look after the database: schema, checks, backups, old runs.")
 
 To = Annotated[str, typer.Argument(metavar="FILE", help="The new file for the backup.")]
 From = Annotated[str, typer.Argument(metavar="FILE", help="A backup that `penstock db backup` has made.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Delete nothing; show what would be deleted.")]
-
-
-@db.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Look after the database: schema, checks, backups, old runs."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @db.command(cls=Command)

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from penstock.cli.admin.access import ME, in_database
-from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import err, out, plural, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
@@ -19,16 +19,11 @@ from penstock.cli.io.times import Local, moment
 from penstock.remote.connection import path_of
 from penstock.secrets.keys import Keys
 
-secret = typer.Typer(cls=Commands, rich_markup_mode="rich")
+secret = group(
+    "Set, list and remove secrets, and renew their key. Their values are written, never read back."
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the secret.")]
-
-
-@secret.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Set, list and remove secrets, and renew their key. Their values are written, never read back."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @secret.command(name="set", cls=Command)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson, read_input
 from penstock.cli.io.paging import PAGE, up_to
@@ -17,7 +17,7 @@ from penstock.cli.io.times import Local, moment, read_moment
 from penstock.cli.runs.actions import Reason
 from penstock.cli.runs.runs import Limit
 
-tokens = typer.Typer(cls=Commands, rich_markup_mode="rich")
+tokens = group("Look at the marking of runs, and repair it.")
 
 Prefix = Annotated[str, typer.Argument(metavar="[PREFIX]", help="How their names begin.")]
 Name = Annotated[
@@ -33,13 +33,6 @@ Version = Annotated[
 Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.")]
 Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Until when it is owned.")]
 Priority = Annotated[float, typer.Option("--priority", metavar="N", help="The highest is claimed first.")]
-
-
-@tokens.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Look at the marking of runs, and repair it."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @tokens.command(cls=Command)

@@ -16,7 +16,7 @@ from penstock.access.caller import Caller
 from penstock.access.roles import ROLES, role_named
 from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
 from penstock.cli.io.command_group import Command, group
-from penstock.cli.io.console import note, out, print_json, printable
+from penstock.cli.io.console import note, out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -107,13 +107,12 @@ def create(
 
 def _made(at: Target, wish: TokenRequest) -> dict[str, Any]:
     """The token's view, with the token itself."""
+    made: dict[str, Any]
     if at.db is None:
-        answer: dict[str, Any] = at.ask(
-            lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish))
-        )
+        made = at.ask(lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish)))
     else:
-        answer = msgspec.to_builtins(in_database(at.db, lambda access: access.create(ME, wish)))
-    return {"token": answer["token"], **answer.get("view", answer)}
+        made = msgspec.to_builtins(in_database(at.db, lambda access: access.create(ME, wish)))
+    return {"token": made["token"], **made.get("view", made)}
 
 
 @access.command(name="list", cls=Command)
@@ -161,10 +160,7 @@ def revoke(at: Target, id: Id, json: AsJson = False) -> None:
         at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "access", id)))
     else:
         in_database(at.db, lambda access: access.revoke(ME, id))
-    if json:
-        print_json({"id": id, "state": "revoked"})
-    else:
-        out().print(f"{printable(id)} is revoked")
+    print_result({"id": id, "state": "revoked"}, f"{printable(id)} is revoked", json)
 
 
 def in_database(db: str, work: Callable[[Access], Awaitable[T]]) -> T:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from penstock.cli.io.completion import run_ids
-from penstock.cli.io.console import out, print_json
+from penstock.cli.io.console import out, print_json, print_result
 from penstock.cli.io.inputs import AsJson, read_input, read_json
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
@@ -241,7 +241,8 @@ def _hold(
         at.do(lambda engine: engine.pause_workflow(name))
     else:
         at.do(lambda engine: engine.resume_workflow(name))
-    _say_state(name, f"{action}d", json)
+    done = f"{action}d"
+    print_result({"workflow": name, "state": done}, f"{name or 'the installation'} is {done}", json)
 
 
 def _workflow(what: str | None, all: bool) -> str | None:
@@ -249,13 +250,6 @@ def _workflow(what: str | None, all: bool) -> str | None:
     if (what is None) != all:
         raise Wrong.because("name a run or a workflow, or say --all for the whole installation.")
     return what
-
-
-def _say_state(name: str | None, state: str, json: bool) -> None:
-    if json:
-        print_json({"workflow": name, "state": state})
-    else:
-        out().print(f"{name or 'the installation'} is {state}", highlight=False)
 
 
 def _act(

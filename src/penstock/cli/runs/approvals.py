@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -102,10 +102,8 @@ def _decide(
 ) -> None:
     fields = dict(_field(each) for each in field) if field else None
     decided = at.do(lambda engine: engine.decide(id, decision, fields=fields, comment=comment))
-    if json:
-        print_json(decided)
-    else:
-        out().print(f"{decision}: step '{printable(decided['step'])}' of run {decided['run']} goes on")
+    words = f"{decision}: step '{printable(decided['step'])}' of run {decided['run']} goes on"
+    print_result(decided, words, json)
 
 
 def _field(text: str) -> tuple[str, Any]:

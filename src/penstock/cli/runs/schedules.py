@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -152,21 +152,14 @@ def backfill(
     if since is None or until is None:
         raise Wrong.because("a backfill needs --from and --to: from when, and to when.")
     told = at.do(lambda engine: engine.schedules.backfill(name, since=since, until=until, dry_run=dry_run))
-    if json:
-        print_json(told)
-        return
     would = "would be made" if dry_run else "are being made"
     first, last = moment(told["from"]), moment(told["to"])
-    out().print(
-        f"{told['count']} ticks from {first} to {last}: their runs {would}, where they are not there yet"
-    )
+    words = f"{told['count']} ticks from {first} to {last}: their runs {would}, where they are not there yet"
+    print_result(told, words, json)
 
 
 def _cancel(at: Target, name: str, json: bool) -> None:
     done = at.do(lambda engine: engine.schedules.cancel_backfill(name))
-    if json:
-        print_json({"name": name, "canceled": done})
-    elif done:
-        out().print(f"the backfill of {printable(name)} is canceled")
-    else:
-        out().print(f"{printable(name)} has no running backfill")
+    shown = printable(name)
+    words = f"the backfill of {shown} is canceled" if done else f"{shown} has no running backfill"
+    print_result({"name": name, "canceled": done}, words, json)

@@ -12,7 +12,7 @@ from penstock.cli.author.check_report import show_findings
 from penstock.cli.author.run import Subject
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.completion import workflow_names
-from penstock.cli.io.console import err, out, plural, print_json, printable
+from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson, Files, NoTasks, Read, Tasks, read, read_input
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -174,7 +174,7 @@ def start_source(at: Target, name: Workflow, json: AsJson = False) -> None:
       penstock start-source nightly
     """
     at.do(lambda engine: engine.start_source(name))
-    _say(name, "started", json)
+    print_result({"name": name, "state": "started"}, f"{printable(name)} is started", json)
 
 
 @acting
@@ -186,14 +186,7 @@ def stop_source(at: Target, name: Workflow, json: AsJson = False) -> None:
       penstock stop-source nightly
     """
     at.do(lambda engine: engine.stop_source(name))
-    _say(name, "stopped", json)
-
-
-def _say(name: str, state: str, json: bool) -> None:
-    if json:
-        print_json({"name": name, "state": state})
-    else:
-        out().print(f"{printable(name)} is {state}")
+    print_result({"name": name, "state": "stopped"}, f"{printable(name)} is stopped", json)
 
 
 @acting

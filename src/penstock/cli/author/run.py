@@ -12,7 +12,18 @@ from penstock.cli.author.local_run import Played, play_fast, play_real, stub
 from penstock.cli.author.run_report import show_run
 from penstock.cli.io.command_group import INTERRUPTED, NO, YES
 from penstock.cli.io.console import note, print_json
-from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
+from penstock.cli.io.inputs import (
+    AsJson,
+    File,
+    NoTasks,
+    Read,
+    Say,
+    Tasks,
+    read,
+    read_event,
+    read_input,
+    schema_examples,
+)
 from penstock.cli.io.problems import Wrong
 from penstock.cli.runs.progress import following
 from penstock.cli.serve.settings import settings_of
@@ -155,9 +166,8 @@ def _steps_with(flow: Flow, task: str) -> str:
 def _input(workflow: Read, text: str | None, say: Say) -> Any:
     if text is not None:
         return read_input(text)
-    params = workflow.loaded.definition.params
-    examples = params.get("examples") if isinstance(params, dict) else None
-    if not isinstance(examples, list) or not examples:
+    examples = schema_examples(workflow.loaded.definition.params)
+    if not examples:
         return None
     say("input: the first of the examples of `params`")
     return examples[0]

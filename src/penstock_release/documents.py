@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Context
 from typing import Any
 
 from msgspec import Struct
 
 from penstock import Changed, Engine, UnknownToken
+from penstock_release.errors import busy, unknown
 
 OWNER = "penstock-release"
+TRIES = 50
+"""How often a change is tried that somebody else was faster with."""
 ROOT = f"/custom/{OWNER}/"
 PAGE = 1000
 
@@ -38,6 +41,18 @@ class Documents:
         found = (await self._engine.tokens(ROOT + name, limit=1))["items"]
         return _document(found[0]) if found and found[0]["name"] == ROOT + name else None
 
+    async def require(self, name: str) -> Document:
+        """The document. Raises Refused where there is none."""
+        kept = await self.get(name)
+        if kept is None:
+            raise unknown()
+        return kept
+
+    async def newest(self, prefix: str) -> list[dict[str, Any]]:
+        """What the documents whose names begin so say, the newest first."""
+        found = [kept.data for kept in await self.all(prefix)]
+        return sorted(found, key=lambda each: str(each["created_at"]), reverse=True)
+
     async def all(self, prefix: str) -> list[Document]:
         """Every document whose name begins so."""
         found: list[Document] = []
@@ -48,6 +63,21 @@ class Documents:
             cursor = page["next"]
             if cursor is None:
                 return found
+
+    async def add(self, name: str, data: dict[str, Any]) -> dict[str, Any]:
+        """A new document, and what it says. Raises Refused."""
+        if not await self.change(insert=[(name, data)]):
+            raise busy()
+        return data
+
+    async def edit(self, name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Change some fields, and what the document says then. Raises Refused."""
+        for _ in range(TRIES):
+            kept = await self.require(name)
+            changed = {**kept.data, **fields}
+            if changed == kept.data or await self.change(update=[(kept, changed)]):
+                return changed
+        raise busy()
 
     async def change(
         self,

@@ -22,6 +22,11 @@ def derived_id(kind: str, *parts: object) -> str:
     return f"{kind}_{''.join(ALPHABET[byte % 32] for byte in digest)}"
 
 
+def id_in(address: str) -> str:
+    """The id at the end of an address; an id alone is itself."""
+    return address.rstrip("/").rpartition("/")[2]
+
+
 def is_id(text: object) -> bool:
     """Whether a text could be one."""
     return isinstance(text, str) and _ID.fullmatch(text) is not None

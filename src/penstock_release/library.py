@@ -11,13 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from penstock import CallFailed, Engine
-from penstock_release.documents import Document, Documents
-from penstock_release.errors import FieldErrors, Refused, busy, unknown
+from penstock_release.documents import TRIES, Document, Documents
+from penstock_release.errors import FieldErrors, Refused, busy
 from penstock_release.fields import Field, read_fields
-from penstock_release.ids import NOTE, is_id, new_id
+from penstock_release.ids import NOTE, id_in, is_id, new_id
 from penstock_release.ids import STUDY as STUDY_ID
 from penstock_release.options import Options
-from penstock_release.releases import TRIES, now_text
+from penstock_release.releases import now_text
 
 STUDY = (Field("kf_id", required=True, longest=11), Field("name", required=True, longest=500))
 NOTE_FIELDS = (
@@ -50,34 +50,6 @@ class Library:
 
     def __init__(self, engine: Engine, shelf: Documents, options: Options) -> None:
         self._engine, self._shelf, self._options = engine, shelf, options
-
-    async def all(self, kind: str) -> list[dict[str, Any]]:
-        """Newest first."""
-        found = [kept.data for kept in await self._shelf.all(f"{kind}/")]
-        return sorted(found, key=lambda each: str(each["created_at"]), reverse=True)
-
-    async def get(self, kind: str, id: str) -> Document:
-        """One of them. Raises Refused."""
-        kept = await self._shelf.get(f"{kind}/{id}")
-        if kept is None:
-            raise unknown()
-        return kept
-
-    async def remove(self, kind: str, id: str) -> None:
-        """Raises Refused."""
-        for _ in range(TRIES):
-            if await self._shelf.change(delete=[await self.get(kind, id)]):
-                return
-        raise busy()
-
-    async def change(self, kind: str, id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Change some fields. Raises Refused."""
-        for _ in range(TRIES):
-            kept = await self.get(kind, id)
-            changed = {**kept.data, **fields}
-            if changed == kept.data or await self._shelf.change(update=[(kept, changed)]):
-                return changed
-        raise busy()
 
     # -- studies ---------------------------------------------------------------------------------------------
 
@@ -190,19 +162,24 @@ class Library:
         """A note on a study in a release. Raises Refused."""
         fields = await self._note_fields(body, False)
         made = {"kf_id": new_id(NOTE), "author": "admin", **fields, "created_at": now_text()}
-        if not await self._shelf.change(insert=[(f"notes/{made['kf_id']}", made)]):
-            raise busy()
-        return made
+        return await self._shelf.add(f"notes/{made['kf_id']}", made)
 
     async def change_note(self, id: str, body: Any, partial: bool) -> dict[str, Any]:
         """Raises Refused."""
-        return await self.change("notes", id, await self._note_fields(body, partial))
+        return await self._shelf.edit(f"notes/{id}", await self._note_fields(body, partial))
+
+    async def remove_note(self, id: str) -> None:
+        """Raises Refused."""
+        for _ in range(TRIES):
+            if await self._shelf.change(delete=[await self._shelf.require(f"notes/{id}")]):
+                return
+        raise busy()
 
     async def _note_fields(self, body: Any, partial: bool) -> dict[str, Any]:
         fields = read_fields(body, NOTE_FIELDS, partial)
         for name, kind in (("study", "studies"), ("release", "releases")):
             if name in fields:
-                id = fields[name] = fields[name].rstrip("/").rpartition("/")[2]
+                id = fields[name] = id_in(fields[name])
                 if not is_id(id) or await self._shelf.get(f"{kind}/{id}") is None:
                     raise FieldErrors({name: [f'Invalid pk "{id}" - object does not exist.']})
         return fields

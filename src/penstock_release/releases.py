@@ -13,7 +13,7 @@ from msgspec import Struct
 from penstock import Engine, PayloadTooLarge, PenstockError, RunEnded, StoreBusy, StoreUnavailable
 from penstock_release import versions, workflow
 from penstock_release.defaults import filled, filled_task
-from penstock_release.documents import Document, Documents, Put
+from penstock_release.documents import TRIES, Document, Documents, Put
 from penstock_release.errors import Refused, busy, conflict, made_but_not_begun, unknown
 from penstock_release.ids import RELEASE, new_id
 from penstock_release.new_release import (
@@ -29,7 +29,6 @@ from penstock_release.rules import RELEASE_ENDS
 from penstock_release.shared_calls import Shared
 
 log = logging.getLogger("penstock.release")
-TRIES = 50
 ENTRIES = 100
 """History entries that are folded at a time: what they tell must fit into one change of up to 1000 documents."""
 REMEMBERED = 1000
@@ -166,10 +165,7 @@ class Releases:
 
     async def whole(self, id: str) -> Whole:
         """A release as it was folded last. Raises Refused."""
-        kept = await self._shelf.get(f"releases/{id}")
-        if kept is None:
-            raise unknown()
-        release = filled(kept)
+        release = filled(await self._shelf.require(f"releases/{id}"))
         tasks = {task.name.rpartition("/")[2]: task for task in await self._shelf.all(f"tasks/{id}/")}
         known = [each for each in (*release.data["tasks"], *release.data["replaced"]) if each in tasks]
         return Whole(release, tuple(filled_task(tasks[each], release.data) for each in known))
@@ -261,9 +257,7 @@ class Releases:
 
     async def _end(self, whole: Whole, fold: Fold) -> bool:
         """End a release that everybody has published; False: somebody changed it meanwhile."""
-        counter = await self._shelf.get(COUNTER)
-        if counter is None:
-            raise unknown()
+        counter = await self._shelf.require(COUNTER)
         version = versions.published(counter.data["latest"], fold.release["is_major"])
         fold.release["next_version"] = version
         fold.end_published()

@@ -12,9 +12,9 @@ from typing import Any
 from penstock import Engine, PenstockError, StoreBusy, StoreUnavailable
 from penstock_release import workflow
 from penstock_release.defaults import filled, filled_task
-from penstock_release.documents import Document, Documents
-from penstock_release.errors import FieldErrors, busy, unknown
-from penstock_release.releases import TRIES, Releases, Whole
+from penstock_release.documents import TRIES, Document, Documents
+from penstock_release.errors import FieldErrors, busy
+from penstock_release.releases import Releases, Whole
 from penstock_release.rules import SPELLINGS, STATES, Meaning, hears_progress, meaning, progress_of
 
 BROKEN = ("failed", "canceled")
@@ -28,10 +28,7 @@ class Reports:
 
     async def release_of(self, task: str) -> str:
         """The id of the release that a task belongs to. Raises Refused."""
-        index = await self._shelf.get(f"task-of/{task}")
-        if index is None:
-            raise unknown()
-        return str(index.data["release"])
+        return str((await self._shelf.require(f"task-of/{task}")).data["release"])
 
     async def take(self, task: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """A report; the task as it is then. Raises Refused."""
@@ -50,11 +47,8 @@ class Reports:
         raise busy()
 
     async def _read(self, id: str, task: str) -> tuple[Document, Document]:
-        release, kept = await self._shelf.get(f"releases/{id}"), await self._shelf.get(f"tasks/{id}/{task}")
-        if release is None or kept is None:
-            raise unknown()
-        release = filled(release)
-        return release, filled_task(kept, release.data)
+        release = filled(await self._shelf.require(f"releases/{id}"))
+        return release, filled_task(await self._shelf.require(f"tasks/{id}/{task}"), release.data)
 
     async def _act(
         self,

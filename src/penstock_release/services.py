@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from penstock import CallFailed, Engine
 from penstock_release.bearer import Bearer
-from penstock_release.documents import Document, Documents
-from penstock_release.errors import FieldErrors, Refused, busy, unknown
+from penstock_release.documents import TRIES, Documents
+from penstock_release.errors import FieldErrors, Refused, busy
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import SERVICE, new_id
 from penstock_release.new_release import tasks_at
 from penstock_release.options import Options
-from penstock_release.releases import TRIES, now_text
+from penstock_release.releases import now_text
 
 FIELDS = (
     Field("name", required=True, longest=100),
@@ -37,8 +37,7 @@ class Services:
 
     async def all(self) -> list[dict[str, Any]]:
         """Newest first."""
-        found = [kept.data for kept in await self._shelf.all("services/")]
-        return sorted(found, key=lambda each: str(each["created_at"]), reverse=True)
+        return await self._shelf.newest("services/")
 
     async def chosen(self, ids: Sequence[str] | None) -> list[dict[str, Any]]:
         """Those of the enabled services that are named, newest first; None: all of them. Raises FieldErrors."""
@@ -57,13 +56,6 @@ class Services:
                 )
         return [each for each in found if each["kf_id"] in ids]
 
-    async def get(self, id: str) -> Document:
-        """One of them. Raises Refused."""
-        kept = await self._shelf.get(f"services/{id}")
-        if kept is None:
-            raise unknown()
-        return kept
-
     async def register(self, body: Any) -> dict[str, Any]:
         """A new service, which answers at its address. Raises Refused."""
         fields = read_fields(body, FIELDS)
@@ -79,30 +71,20 @@ class Services:
             "created_at": now_text(),
             "enabled": fields.get("enabled", True),
         }
-        if not await self._shelf.change(insert=[(f"services/{made['kf_id']}", made)]):
-            raise busy()
-        return made
+        return await self._shelf.add(f"services/{made['kf_id']}", made)
 
     async def change(self, id: str, body: Any, partial: bool = True) -> dict[str, Any]:
         """Change what the fields say; a new address must answer. Raises Refused."""
         fields = read_fields(body, FIELDS, partial)
-        kept = await self.get(id)
+        kept = await self._shelf.require(f"services/{id}")
         if "url" in fields and fields["url"] != kept.data["url"]:
             await self._validate_service(fields["url"])
-        return await self._patch(id, fields)
-
-    async def _patch(self, id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        for _ in range(TRIES):
-            kept = await self.get(id)
-            changed = {**kept.data, **fields}
-            if changed == kept.data or await self._shelf.change(update=[(kept, changed)]):
-                return changed
-        raise busy()
+        return await self._shelf.edit(f"services/{id}", fields)
 
     async def remove(self, id: str) -> None:
         """It takes part in no more releases; those that it takes part in go on. Raises Refused."""
         for _ in range(TRIES):
-            kept = await self.get(id)
+            kept = await self._shelf.require(f"services/{id}")
             last = [(f"removed/{id}", {"url": kept.data["url"]})]
             if await self._shelf.change(delete=[kept], insert=last):
                 return
@@ -134,7 +116,9 @@ class Services:
         missed = 0 if problem is None else service["last_ok_status"] + 1
         health = "ok" if missed <= MISSES else "down"
         try:
-            await self._patch(service["kf_id"], {"last_ok_status": missed, "health_status": health})
+            await self._shelf.edit(
+                f"services/{service['kf_id']}", {"last_ok_status": missed, "health_status": health}
+            )
         except Exception:
             return  # it was removed meanwhile
 

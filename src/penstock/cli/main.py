@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, TextIO
 import typer
 
 from penstock import __version__
-from penstock.cli.io.command_group import LazyGroup, exit_process
+from penstock.cli.io.command_group import LazyGroup, exit_process, show_help
 
 PANELS = {
     "Start here": {
@@ -113,8 +113,7 @@ def penstock(
     ] = False,
 ) -> None:
     """Event-driven workflows that are drawn, proved and run."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+    show_help(context)
 
 
 def _usable(stream: TextIO | None) -> TextIO:

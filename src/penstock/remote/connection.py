@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -38,7 +37,7 @@ def path_of(*names: str) -> str:
 
 
 class Connection:
-    """Asks one server. Opened at the first call, closed by `close` or the end of `async with`."""
+    """Asks one server. Opened at the first call, closed by `close`."""
 
     def __init__(
         self, url: str = DEFAULT, token: str | None = None, *, patience: float = CALL_TIMEOUT
@@ -47,11 +46,14 @@ class Connection:
         self._token, self._patience = token, patience
         self._session: aiohttp.ClientSession | None = None
 
-    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
-        return await self.ask("GET", path, query=query)
+    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A call that answers with a JSON object."""
+        found: dict[str, Any] = await self.ask("GET", path, query=query)
+        return found
 
-    async def post(self, path: str, body: Any = None) -> Any:
-        return await self.ask("POST", path, body)
+    async def post(self, path: str, body: Any = None) -> dict[str, Any]:
+        made: dict[str, Any] = await self.ask("POST", path, body)
+        return made
 
     async def ask(self, method: str, path: str, body: Any = None, **how: Any) -> Any:
         """What the server answers, as plain values; None where it answers nothing. Takes and raises as `answer`."""
@@ -88,10 +90,10 @@ class Connection:
             raise ServerAway(self.url, _why(error)) from error
 
     async def stream(
-        self, path: str, *, query: Mapping[str, Any] | None = None, after: str | None = None
+        self, path: str, *, query: Mapping[str, Any] | None = None
     ) -> AsyncIterator[StreamEvent]:
-        """The events of a stream, after the one with that id. Raises as `ask`, also when it breaks off."""
-        sent = {"accept": "text/event-stream"} | ({} if after is None else {"last-event-id": after})
+        """The events of a stream. Raises as `ask`, also when it breaks off."""
+        sent = {"accept": "text/event-stream"}
         limit = aiohttp.ClientTimeout(total=None, connect=10, sock_read=SILENCE)
         try:
             async with self._opened().get(
@@ -133,14 +135,6 @@ class Connection:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-    async def __aenter__(self) -> Connection:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
 
 def checked(url: str) -> str:

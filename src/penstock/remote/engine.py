@@ -7,7 +7,6 @@ import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
@@ -65,10 +64,7 @@ class RemoteEngine:
     ) -> dict[str, Any]:
         """Publish a definition, YAML or JSON as it was written: `version`, `verdict`, `findings`."""
         body = _given(definition=text, note=note, start=start, again=again)
-        answer: dict[str, Any] = await self.connection.post(
-            path_of("api", "workflows", name, "publish"), body
-        )
-        return answer
+        return await self.connection.post(path_of("api", "workflows", name, "publish"), body)
 
     async def workflows(self) -> list[dict[str, Any]]:
         """Every workflow: name, newest version, whether it is started and whether it is paused."""
@@ -164,20 +160,17 @@ class RemoteEngine:
     ) -> dict[str, Any]:
         """Approve or reject, once."""
         body = _given(decision=decision, fields=fields, comment=comment)
-        answer: dict[str, Any] = await self.connection.post(path_of("api", "approvals", id), body)
-        return answer
+        return await self.connection.post(path_of("api", "approvals", id), body)
 
     async def edit_tokens(self, **changes: Any) -> dict[str, Any]:
         """Insert, update and delete tokens, all or none."""
-        answer: dict[str, Any] = await self.connection.post("/api/tokens", _given(**changes))
-        return answer
+        return await self.connection.post("/api/tokens", _given(**changes))
 
     # -- reading -------------------------------------------------------------------------------------------
 
     async def show(self, run: str) -> dict[str, Any]:
         """The run as it is now."""
-        view: dict[str, Any] = await self.connection.get(path_of("api", "runs", run))
-        return view
+        return await self.connection.get(path_of("api", "runs", run))
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""
@@ -196,8 +189,7 @@ class RemoteEngine:
 
     async def why(self, run: str, step: str | None = None) -> dict[str, Any]:
         """Why a run does not go on."""
-        answer: dict[str, Any] = await self.connection.get(path_of("api", "runs", run, "why"), {"step": step})
-        return answer
+        return await self.connection.get(path_of("api", "runs", run, "why"), {"step": step})
 
     async def incidents(
         self,
@@ -209,14 +201,12 @@ class RemoteEngine:
     ) -> dict[str, Any]:
         """What waits for a person, page by page."""
         query = {"since": time_text(since), "workflow": workflow, "limit": limit, "cursor": cursor}
-        answer: dict[str, Any] = await self.connection.get("/api/incidents", query)
-        return answer
+        return await self.connection.get("/api/incidents", query)
 
     async def tokens(self, prefix: str, *, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
         """Tokens whose names begin so, page by page."""
         query = {"prefix": prefix, "limit": limit, "cursor": cursor}
-        answer: dict[str, Any] = await self.connection.get("/api/tokens", query)
-        return answer
+        return await self.connection.get("/api/tokens", query)
 
     async def queues(self) -> list[dict[str, Any]]:
         """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
@@ -256,9 +246,7 @@ class RemoteEngine:
     async def __aenter__(self) -> RemoteEngine:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 

@@ -25,20 +25,18 @@ class RemoteSchedules:
     ) -> dict[str, Any]:
         """The next ticks of a schedule that is not saved yet."""
         body = {"cron": cron, "every": every, "tz": tz, "count": count}
-        answer: dict[str, Any] = await self._connection.post(
+        return await self._connection.post(
             "/api/schedules/preview", {name: value for name, value in body.items() if value is not None}
         )
-        return answer
 
     async def backfill(
         self, workflow: str, *, since: str, until: str, dry_run: bool = False
     ) -> dict[str, Any]:
         """Have the runs of past ticks made; with `dry_run` they are only counted."""
-        answer: dict[str, Any] = await self._connection.post(
+        return await self._connection.post(
             path_of("api", "workflows", workflow, "backfill"),
             {"from": since, "to": until, "dry_run": dry_run},
         )
-        return answer
 
     async def cancel_backfill(self, workflow: str) -> bool:
         """End a backfill; False: there is none."""

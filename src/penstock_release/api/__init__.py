@@ -6,10 +6,13 @@ from msgspec.structs import replace
 
 from penstock.api.extension import Call
 from penstock_release.api import events, releases, services, studies, tasks
+from penstock_release.api.answers import answers
 from penstock_release.options import Options
 
 CALLS: tuple[Call, ...] = tuple(
-    call for noun in (services, releases, tasks, events, studies) for call in noun.calls.list
+    replace(call, handler=answers(call.handler), everywhere=True)
+    for noun in (services, releases, tasks, events, studies)
+    for call in noun.calls.list
 )
 
 

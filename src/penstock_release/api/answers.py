@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from penstock.api.extension import Reply, RequestContext, Unreadable, part_of, raw_body, value_of
 from penstock_release.coordinator import Coordinator
 from penstock_release.errors import Refused
+from penstock_release.ids import id_in
 from penstock_release.rules import RELEASE_ENDS
 
 PART = "release"
@@ -85,7 +86,7 @@ def matching(
 
 
 def _text(value: Any) -> str:
-    return str(value).rstrip("/").rpartition("/")[2].lower()
+    return id_in(str(value)).lower()
 
 
 def task_view(context: RequestContext[None, None], task: Mapping[str, Any]) -> dict[str, Any]:

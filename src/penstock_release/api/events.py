@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answers import answers, body_of, coordinator_of, event_view, matching, page
+from penstock_release.api.answers import body_of, coordinator_of, event_view, matching, page
 from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Results
 from penstock_release.documents import Document
 from penstock_release.errors import FieldErrors, busy, unknown
 from penstock_release.fields import Field, read_fields
-from penstock_release.ids import EVENT, new_id
+from penstock_release.ids import EVENT, id_in, new_id
 from penstock_release.new_release import event_name
 from penstock_release.releases import now_text
 
@@ -24,17 +24,15 @@ FIELDS = (
 )
 TYPES = ("info", "warning", "error")
 BY_HAND = 99_999_999
-_MORE: dict[str, Any] = {"everywhere": True}
-_BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent, **_MORE}
+_BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent}
 
 
-@calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent], **_MORE)
-@answers
+@calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent])
 async def list_release_events(context: RequestContext[None, None]) -> Any:
     """What happened, the newest first."""
     here = coordinator_of(context)
     await here.releases.catch_up()
-    release = context.request.query_params.get("release", "").rstrip("/").rpartition("/")[2]
+    release = id_in(context.request.query_params.get("release", ""))
     prefix = f"events/{release}/" if release else "events/"
     found = [kept.data for kept in await here.shelf.all(prefix)]
     found.sort(key=lambda event: (str(event["created_at"]), event["number"]), reverse=True)
@@ -62,14 +60,13 @@ async def _fields(context: RequestContext[None, None], partial: bool) -> dict[st
         raise FieldErrors({"event_type": [f'"{fields["event_type"]}" is not a valid choice.']})
     for name, kind in (("release", "releases"), ("task", "task-of"), ("task_service", "services")):
         if name in fields:
-            id = fields[name] = fields[name].rstrip("/").rpartition("/")[2]
+            id = fields[name] = id_in(fields[name])
             if not id or await coordinator_of(context).shelf.get(f"{kind}/{id}") is None:
                 raise FieldErrors({name: ["Invalid hyperlink - Object does not exist."]})
     return fields
 
 
 @calls.post("/events", "operate", status=201, **_BODY)
-@answers
 async def add_release_event(context: RequestContext[None, None]) -> Any:
     """Record something by hand."""
     made: dict[str, Any] = {
@@ -79,13 +76,10 @@ async def add_release_event(context: RequestContext[None, None]) -> Any:
         **await _fields(context, False),
     }
     made |= {"kf_id": new_id(EVENT), "created_at": now_text(), "number": BY_HAND}
-    if not await coordinator_of(context).shelf.change(insert=[(event_name(made), made)]):
-        raise busy()
-    return event_view(context, made)
+    return event_view(context, await coordinator_of(context).shelf.add(event_name(made), made))
 
 
-@calls.get("/events/{id}", "read", gives=ReleaseEvent, **_MORE)
-@answers
+@calls.get("/events/{id}", "read", gives=ReleaseEvent)
 async def show_release_event(context: RequestContext[None, None]) -> Any:
     """One event."""
     return event_view(context, (await _found(context)).data)
@@ -102,21 +96,18 @@ async def _change(context: RequestContext[None, None], partial: bool) -> Any:
 
 
 @calls.patch("/events/{id}", "operate", **_BODY)
-@answers
 async def patch_release_event(context: RequestContext[None, None]) -> Any:
     """Change the type or the message of an event."""
     return await _change(context, True)
 
 
 @calls.put("/events/{id}", "operate", **_BODY)
-@answers
 async def put_release_event(context: RequestContext[None, None]) -> Any:
     """Change an event."""
     return await _change(context, False)
 
 
-@calls.delete("/events/{id}", "operate", status=204, **_MORE)
-@answers
+@calls.delete("/events/{id}", "operate", status=204)
 async def remove_release_event(context: RequestContext[None, None]) -> Any:
     """Remove an event."""
     if not await coordinator_of(context).shelf.change(delete=[await _found(context)]):

@@ -7,7 +7,6 @@ from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
 from penstock_release.api.answers import (
-    answers,
     body_of,
     coordinator_of,
     is_live,
@@ -39,8 +38,7 @@ FIELDS = (
 )
 CHOICE = Field("services", "texts")
 """Which services take part; it is chosen once."""
-_MORE: dict[str, Any] = {"everywhere": True}
-_BODY: dict[str, Any] = {"takes": DataReleaseIn, "reads": "raw", "gives": DataRelease, **_MORE}
+_BODY: dict[str, Any] = {"takes": DataReleaseIn, "reads": "raw", "gives": DataRelease}
 
 
 def _read(body: Any, partial: bool = False, more: tuple[Field, ...] = ()) -> dict[str, Any]:
@@ -55,7 +53,7 @@ async def views(context: RequestContext[None, None], wholes: Sequence[Whole]) ->
     """Releases as they are shown: what they have in common is read once, however many they are."""
     here = coordinator_of(context)
     notes: dict[str, list[str]] = {}
-    for note in await here.library.all("notes"):
+    for note in await here.shelf.newest("notes/"):
         notes.setdefault(note["release"], []).append(note["kf_id"])
     latest = await here.releases.latest_version()
     return [_view(context, whole, notes.get(whole.id, []), latest) for whole in wholes]
@@ -78,8 +76,7 @@ async def view(context: RequestContext[None, None], whole: Whole) -> dict[str, A
     return shown
 
 
-@calls.get("/releases", "read", query=ReleaseListing, gives=Results[DataRelease], **_MORE)
-@answers
+@calls.get("/releases", "read", query=ReleaseListing, gives=Results[DataRelease])
 async def list_releases(context: RequestContext[None, None]) -> Any:
     """The releases, newest first."""
     here = coordinator_of(context)
@@ -91,7 +88,6 @@ async def list_releases(context: RequestContext[None, None]) -> Any:
 
 
 @calls.post("/releases", "operate", status=201, **_BODY)
-@answers
 async def create_release(context: RequestContext[None, None]) -> Any:
     """Begin a release of some studies, by the services that are named, else by all that are enabled."""
     here = coordinator_of(context)
@@ -100,8 +96,7 @@ async def create_release(context: RequestContext[None, None]) -> Any:
     return await view(context, await here.create(fields))
 
 
-@calls.get("/releases/{id}", "read", gives=DataRelease, **_MORE)
-@answers
+@calls.get("/releases/{id}", "read", gives=DataRelease)
 async def show_release(context: RequestContext[None, None]) -> Any:
     """One release with its tasks."""
     return await view(context, await coordinator_of(context).releases.fresh(context.path["id"]))
@@ -120,21 +115,18 @@ async def _change(context: RequestContext[None, None], partial: bool) -> Any:
 
 
 @calls.patch("/releases/{id}", "operate", **_BODY)
-@answers
 async def patch_release(context: RequestContext[None, None]) -> Any:
     """Change some fields of a release; its state and version are its own."""
     return await _change(context, True)
 
 
 @calls.put("/releases/{id}", "operate", **_BODY)
-@answers
 async def put_release(context: RequestContext[None, None]) -> Any:
     """Change a release; its state and version are its own."""
     return await _change(context, False)
 
 
-@calls.delete("/releases/{id}", "operate", gives=DataRelease, **_MORE)
-@answers
+@calls.delete("/releases/{id}", "operate", gives=DataRelease)
 async def cancel_release(context: RequestContext[None, None]) -> Any:
     """Cancel a release; one that has ended stays as it is."""
     try:
@@ -144,8 +136,7 @@ async def cancel_release(context: RequestContext[None, None]) -> Any:
     return await view(context, await coordinator_of(context).releases.cancel(context.path["id"]))
 
 
-@calls.post("/releases/{id}/publish", "operate", gives=Message, **_MORE)
-@answers
+@calls.post("/releases/{id}/publish", "operate", gives=Message)
 async def publish_release(context: RequestContext[None, None]) -> Any:
     """Publish a release that is staged, or go on with one that is partly published."""
     await coordinator_of(context).publish(context.path["id"])
@@ -159,9 +150,7 @@ async def publish_release(context: RequestContext[None, None]) -> Any:
     takes=OtherServices,
     reads="raw",
     gives=DataRelease,
-    **_MORE,
 )
-@answers
 async def rerun_release(context: RequestContext[None, None]) -> Any:
     """Make the same release again, by the same services or by others."""
     body = await body_of(context)
@@ -169,8 +158,7 @@ async def rerun_release(context: RequestContext[None, None]) -> Any:
     return await view(context, await coordinator_of(context).rerun(context.path["id"], others))
 
 
-@calls.post("/releases/status_checks", "operate", gives=Said, **_MORE)
-@answers
+@calls.post("/releases/status_checks", "operate", gives=Said)
 async def check_releases(context: RequestContext[None, None]) -> Any:
     """Ask the services of all releases under way for their state, and look at what became of it; now, not later."""
     count = sum(is_live(whole.release.data) for whole in await coordinator_of(context).check_now())

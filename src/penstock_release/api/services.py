@@ -5,44 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answers import answers, body_of, coordinator_of, matching, page
+from penstock_release.api.answers import body_of, coordinator_of, matching, page
 from penstock_release.api.wire import Results, Said, ServiceListing, TaskService, TaskServiceIn
 
 calls = Calls("task-services")
-_MORE: dict[str, Any] = {"everywhere": True}
-_BODY: dict[str, Any] = {"takes": TaskServiceIn, "reads": "raw", "gives": TaskService, **_MORE}
+_BODY: dict[str, Any] = {"takes": TaskServiceIn, "reads": "raw", "gives": TaskService}
 
 
-@calls.get("/task-services", "read", query=ServiceListing, gives=Results[TaskService], **_MORE)
-@answers
+@calls.get("/task-services", "read", query=ServiceListing, gives=Results[TaskService])
 async def list_task_services(context: RequestContext[None, None]) -> Any:
     """The task services, newest first."""
     return page(context, matching(context, await coordinator_of(context).services.all(), "enabled"))
 
 
 @calls.post("/task-services", "author", status=201, **_BODY)
-@answers
 async def register_task_service(context: RequestContext[None, None]) -> Any:
     """Register a task service: it must answer at `/status`."""
     return await coordinator_of(context).services.register(await body_of(context))
 
 
-@calls.get("/task-services/{id}", "read", gives=TaskService, **_MORE)
-@answers
+@calls.get("/task-services/{id}", "read", gives=TaskService)
 async def show_task_service(context: RequestContext[None, None]) -> Any:
     """One task service."""
-    return (await coordinator_of(context).services.get(context.path["id"])).data
+    return (await coordinator_of(context).shelf.require(f"services/{context.path['id']}")).data
 
 
 @calls.patch("/task-services/{id}", "author", **_BODY)
-@answers
 async def patch_task_service(context: RequestContext[None, None]) -> Any:
     """Change some fields of a task service."""
     return await coordinator_of(context).services.change(context.path["id"], await body_of(context))
 
 
 @calls.put("/task-services/{id}", "author", **_BODY)
-@answers
 async def put_task_service(context: RequestContext[None, None]) -> Any:
     """Change a task service."""
     return await coordinator_of(context).services.change(
@@ -50,16 +44,14 @@ async def put_task_service(context: RequestContext[None, None]) -> Any:
     )
 
 
-@calls.delete("/task-services/{id}", "author", status=204, **_MORE)
-@answers
+@calls.delete("/task-services/{id}", "author", status=204)
 async def remove_task_service(context: RequestContext[None, None]) -> Any:
     """Remove a task service; releases that it takes part in go on."""
     await coordinator_of(context).services.remove(context.path["id"])
     return Reply(None, 204)
 
 
-@calls.post("/task-services/health_checks", "operate", gives=Said, **_MORE)
-@answers
+@calls.post("/task-services/health_checks", "operate", gives=Said)
 async def check_health(context: RequestContext[None, None]) -> Any:
     """Ask every service how it is, now."""
     count = await coordinator_of(context).services.check_health()

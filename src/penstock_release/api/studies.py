@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answers import address, answers, body_of, coordinator_of, matching, page
+from penstock_release.api.answers import address, body_of, coordinator_of, matching, page
 from penstock_release.api.releases import views
 from penstock_release.api.wire import (
     DataRelease,
@@ -20,44 +20,38 @@ from penstock_release.api.wire import (
 )
 
 calls = Calls("studies")
-_MORE: dict[str, Any] = {"everywhere": True}
-_NOTE: dict[str, Any] = {"takes": ReleaseNoteIn, "reads": "raw", "gives": ReleaseNote, **_MORE}
+_NOTE: dict[str, Any] = {"takes": ReleaseNoteIn, "reads": "raw", "gives": ReleaseNote}
 
 
-@calls.get("/studies", "read", query=Listing, gives=Results[Study], **_MORE)
-@answers
+@calls.get("/studies", "read", query=Listing, gives=Results[Study])
 async def list_studies(context: RequestContext[None, None]) -> Any:
     """The studies, newest first."""
-    return page(context, await coordinator_of(context).library.all("studies"))
+    return page(context, await coordinator_of(context).shelf.newest("studies/"))
 
 
-@calls.post("/studies", "operate", status=201, takes=StudyIn, reads="raw", gives=Study, **_MORE)
-@answers
+@calls.post("/studies", "operate", status=201, takes=StudyIn, reads="raw", gives=Study)
 async def add_study(context: RequestContext[None, None]) -> Any:
     """Add a study by hand."""
     return await coordinator_of(context).library.add_study(await body_of(context))
 
 
-@calls.post("/studies/sync", "operate", gives=Synced, **_MORE)
-@answers
+@calls.post("/studies/sync", "operate", gives=Synced)
 async def sync_studies(context: RequestContext[None, None]) -> Any:
     """Take the studies of the data service."""
     return await coordinator_of(context).library.sync()
 
 
-@calls.get("/studies/{id}", "read", gives=Study, **_MORE)
-@answers
+@calls.get("/studies/{id}", "read", gives=Study)
 async def show_study(context: RequestContext[None, None]) -> Any:
     """One study."""
-    return (await coordinator_of(context).library.get("studies", context.path["id"])).data
+    return (await coordinator_of(context).shelf.require(f"studies/{context.path['id']}")).data
 
 
-@calls.get("/studies/{id}/releases", "read", query=Listing, gives=Results[DataRelease], **_MORE)
-@answers
+@calls.get("/studies/{id}/releases", "read", query=Listing, gives=Results[DataRelease])
 async def list_releases_of_study(context: RequestContext[None, None]) -> Any:
     """The releases of a study, newest first."""
     here, id = coordinator_of(context), context.path["id"]
-    await here.library.get("studies", id)
+    await here.shelf.require(f"studies/{id}")
     await here.releases.catch_up()
     shown = page(context, [each for each in await here.releases.all() if id in each["studies"]])
     ids = [each["kf_id"] for each in shown["results"]]
@@ -70,32 +64,28 @@ def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str
     return {**note, **{name: address(context, path) for name, path in links.items()}}
 
 
-@calls.get("/release-notes", "read", query=NoteListing, gives=Results[ReleaseNote], **_MORE)
-@answers
+@calls.get("/release-notes", "read", query=NoteListing, gives=Results[ReleaseNote])
 async def list_notes(context: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
-    found = await coordinator_of(context).library.all("notes")
+    found = await coordinator_of(context).shelf.newest("notes/")
     shown = page(context, matching(context, found, "author", "study", "release"))
     shown["results"] = [_note(context, each) for each in shown["results"]]
     return shown
 
 
 @calls.post("/release-notes", "operate", status=201, **_NOTE)
-@answers
 async def add_note(context: RequestContext[None, None]) -> Any:
     """Write a note on a study in a release."""
     return _note(context, await coordinator_of(context).library.add_note(await body_of(context)))
 
 
-@calls.get("/release-notes/{id}", "read", gives=ReleaseNote, **_MORE)
-@answers
+@calls.get("/release-notes/{id}", "read", gives=ReleaseNote)
 async def show_note(context: RequestContext[None, None]) -> Any:
     """One note."""
-    return _note(context, (await coordinator_of(context).library.get("notes", context.path["id"])).data)
+    return _note(context, (await coordinator_of(context).shelf.require(f"notes/{context.path['id']}")).data)
 
 
 @calls.patch("/release-notes/{id}", "operate", **_NOTE)
-@answers
 async def patch_note(context: RequestContext[None, None]) -> Any:
     """Change some fields of a note."""
     return _note(
@@ -105,7 +95,6 @@ async def patch_note(context: RequestContext[None, None]) -> Any:
 
 
 @calls.put("/release-notes/{id}", "operate", **_NOTE)
-@answers
 async def put_note(context: RequestContext[None, None]) -> Any:
     """Change a note."""
     return _note(
@@ -114,9 +103,8 @@ async def put_note(context: RequestContext[None, None]) -> Any:
     )
 
 
-@calls.delete("/release-notes/{id}", "operate", status=204, **_MORE)
-@answers
+@calls.delete("/release-notes/{id}", "operate", status=204)
 async def remove_note(context: RequestContext[None, None]) -> Any:
     """Remove a note."""
-    await coordinator_of(context).library.remove("notes", context.path["id"])
+    await coordinator_of(context).library.remove_note(context.path["id"])
     return Reply(None, 204)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, RequestContext, limit_rate
-from penstock_release.api.answers import answers, body_of, coordinator_of, matching, page, task_view
+from penstock_release.api.answers import body_of, coordinator_of, matching, page, task_view
 from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
 from penstock_release.errors import FieldErrors
 
@@ -14,31 +14,26 @@ OPEN = ("report_task", "put_report", "show_release_task", "show_release")
 """Calls that need no sign-in where the operator says so."""
 SMALL = 16 * 1024
 """Bytes of a report from anybody: reading a large one takes time that belongs to others."""
-_MORE: dict[str, Any] = {"everywhere": True}
 _BODY: dict[str, Any] = {
     "takes": TaskReport,
     "reads": "raw",
     "gives": ReleaseTask,
     "recorded": False,
-    **_MORE,
 }
 
 
-@calls.get("/tasks", "read", query=TaskListing, gives=Results[ReleaseTask], **_MORE)
-@answers
+@calls.get("/tasks", "read", query=TaskListing, gives=Results[ReleaseTask])
 async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     """The tasks of all releases, newest first."""
     here = coordinator_of(context)
     await here.releases.catch_up()
-    found = [kept.data for kept in await here.shelf.all("tasks/")]
-    found.sort(key=lambda task: str(task["created_at"]), reverse=True)
+    found = await here.shelf.newest("tasks/")
     shown = page(context, matching(context, found, "release", "task_service", "state"))
     shown["results"] = [task_view(context, task) for task in shown["results"]]
     return shown
 
 
-@calls.get("/tasks/{id}", "read", gives=ReleaseTask, **_MORE)
-@answers
+@calls.get("/tasks/{id}", "read", gives=ReleaseTask)
 async def show_release_task(context: RequestContext[None, None]) -> Any:
     """One task."""
     here = coordinator_of(context)
@@ -61,21 +56,18 @@ async def _report(context: RequestContext[None, None]) -> Any:
 
 
 @calls.patch("/tasks/{id}", "operate", **_BODY)
-@answers
 async def report_task(context: RequestContext[None, None]) -> Any:
     """A service reports the state and progress of its task; a late report changes nothing."""
     return await _report(context)
 
 
 @calls.put("/tasks/{id}", "operate", **_BODY)
-@answers
 async def put_report(context: RequestContext[None, None]) -> Any:
     """The same, for services that put."""
     return await _report(context)
 
 
-@calls.post("/tasks/status_checks", "operate", gives=Said, **_MORE)
-@answers
+@calls.post("/tasks/status_checks", "operate", gives=Said)
 async def check_release_tasks(context: RequestContext[None, None]) -> Any:
     """Ask the services of all tasks under way for their state, and look at what became of it; now, not later."""
     found = await coordinator_of(context).check_now()

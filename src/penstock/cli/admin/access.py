@@ -15,8 +15,8 @@ from penstock.access.access import Access
 from penstock.access.caller import Caller
 from penstock.access.roles import ROLES, role_named
 from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
-from penstock.cli.io.command_group import Command, Commands
-from penstock.cli.io.console import note, out, print_json, printable
+from penstock.cli.io.command_group import Command, group
+from penstock.cli.io.console import note, out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -31,16 +31,13 @@ T = TypeVar("T")
 ME = Caller(name="command line", role="admin", local=True)
 """Who can open the database may do everything with it."""
 
-access = typer.Typer(cls=Commands, rich_markup_mode="rich")
+access = group("Make, list and revoke tokens.")
 
 RoleOption = Annotated[
     str, typer.Option("--role", metavar="ROLE", help=f"What it may do: {', '.join(ROLES)}.")
 ]
 Name = Annotated[
-    str | None,
-    typer.Option(
-        "--name", metavar="TEXT", help="Who or what will use it; by default you.", show_default=False
-    ),
+    str | None, typer.Option("--name", metavar="TEXT", help="Who or what will use it; by default you.")
 ]
 Expires = Annotated[
     str, typer.Option("--expires", metavar="DAYS", help="After how many days it ends, or `never`.")
@@ -50,35 +47,21 @@ Workflows = Annotated[
     typer.Option(
         "--workflow",
         metavar="NAME",
-        show_default=False,
         help="Only for this workflow; * stands for anything. May be given again.",
     ),
 ]
 TaskLists = Annotated[
     list[str] | None,
     typer.Option(
-        "--task-list",
-        metavar="LIST",
-        show_default=False,
-        help="A worker's: only for this task list. May be given again.",
+        "--task-list", metavar="LIST", help="A worker's: only for this task list. May be given again."
     ),
 ]
 Concurrency = Annotated[
-    int | None,
-    typer.Option(
-        "--concurrency", metavar="N", min=1, help="A worker's: tasks that it may hold.", show_default=False
-    ),
+    int | None, typer.Option("--concurrency", metavar="N", min=1, help="A worker's: tasks that it may hold.")
 ]
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="The id of a token, as `penstock access list` shows it.")
 ]
-
-
-@access.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Make, list and revoke tokens."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @access.command(cls=Command)
@@ -124,13 +107,12 @@ def create(
 
 def _made(at: Target, wish: TokenRequest) -> dict[str, Any]:
     """The token's view, with the token itself."""
+    made: dict[str, Any]
     if at.db is None:
-        answer: dict[str, Any] = at.ask(
-            lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish))
-        )
+        made = at.ask(lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish)))
     else:
-        answer = msgspec.to_builtins(in_database(at.db, lambda access: access.create(ME, wish)))
-    return {"token": answer["token"], **answer.get("view", answer)}
+        made = msgspec.to_builtins(in_database(at.db, lambda access: access.create(ME, wish)))
+    return {"token": made["token"], **made.get("view", made)}
 
 
 @access.command(name="list", cls=Command)
@@ -178,10 +160,7 @@ def revoke(at: Target, id: Id, json: AsJson = False) -> None:
         at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "access", id)))
     else:
         in_database(at.db, lambda access: access.revoke(ME, id))
-    if json:
-        print_json({"id": id, "state": "revoked"})
-    else:
-        out().print(f"{printable(id)} is revoked")
+    print_result({"id": id, "state": "revoked"}, f"{printable(id)} is revoked", json)
 
 
 def in_database(db: str, work: Callable[[Access], Awaitable[T]]) -> T:

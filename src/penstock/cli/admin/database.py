@@ -33,7 +33,7 @@ DbOrHere = Annotated[
         "--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP, callback=_from_file
     ),
 ]
-DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help=_HELP, show_default=False)]
+DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help=_HELP)]
 Db = Annotated[str, typer.Option("--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP)]
 
 

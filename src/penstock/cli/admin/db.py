@@ -12,8 +12,8 @@ import typer
 
 from penstock.access.audit import verify_audit
 from penstock.cli.admin.database import DbOrHere, address_in, asked, must_be_there
-from penstock.cli.io.command_group import NO, YES, Command, Commands
-from penstock.cli.io.console import err, out, plural, print_json, printable
+from penstock.cli.io.command_group import NO, YES, Command, group
+from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.tables import print_table
 from penstock.cli.serve.settings import settings_of
@@ -29,18 +29,11 @@ BATCH = 1000
 LOOK = 0.2
 """Seconds between two looks at how far a copy is."""
 
-db = typer.Typer(cls=Commands, rich_markup_mode="rich")
+db = group("Look after the database: schema, checks, backups, old runs.")
 
 To = Annotated[str, typer.Argument(metavar="FILE", help="The new file for the backup.")]
 From = Annotated[str, typer.Argument(metavar="FILE", help="A backup that `penstock db backup` has made.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Delete nothing; show what would be deleted.")]
-
-
-@db.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Look after the database: schema, checks, backups, old runs."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @db.command(cls=Command)
@@ -62,14 +55,13 @@ def migrate(db: DbOrHere = HERE, json: AsJson = False) -> None:
             await store.close()
 
     address, before, after = asyncio.run(bring_up())
-    if json:
-        print_json({"db": address, "from": before, "to": after})
-    elif before == after:
-        out().print(f"{printable(address)} has schema {after}: nothing to do")
+    if before == after:
+        done = f"has schema {after}: nothing to do"
     elif before == 0:
-        out().print(f"{printable(address)} is made, with schema {after}")
+        done = f"is made, with schema {after}"
     else:
-        out().print(f"{printable(address)} went from schema {before} to {after}")
+        done = f"went from schema {before} to {after}"
+    print_result({"db": address, "from": before, "to": after}, f"{printable(address)} {done}", json)
 
 
 @db.command(cls=Command)
@@ -118,10 +110,8 @@ def backup(file: To, db: DbOrHere = HERE, json: AsJson = False) -> None:
         return address_in(await looker.facts())
 
     address, size = _looked(db, copy), os.path.getsize(file)
-    if json:
-        print_json({"db": address, "file": file, "bytes": size})
-    else:
-        out().print(f"{printable(address)} is copied to {printable(file)} ({readable_size(size)})")
+    words = f"{printable(address)} is copied to {printable(file)} ({readable_size(size)})"
+    print_result({"db": address, "file": file, "bytes": size}, words, json)
 
 
 @db.command(cls=Command)
@@ -136,12 +126,10 @@ def restore(file: From, db: DbOrHere = HERE, json: AsJson = False) -> None:
     """
     moved = asyncio.run(restore_store(db, file))
     address = asked(db, _address)
-    if json:
-        print_json({"db": address, "file": file, "moved_to": moved})
-        return
-    if moved:
+    if moved and not json:
         out().print(f"what was there is now {printable(moved)}")
-    out().print(f"{printable(address)} is restored from {printable(file)}")
+    words = f"{printable(address)} is restored from {printable(file)}"
+    print_result({"db": address, "file": file, "moved_to": moved}, words, json)
 
 
 @db.command(cls=Command)

@@ -9,8 +9,8 @@ import msgspec
 import typer
 
 from penstock.cli.admin.access import ME, in_database
-from penstock.cli.io.command_group import Command, Commands
-from penstock.cli.io.console import err, out, plural, print_json, printable
+from penstock.cli.io.command_group import Command, group
+from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -19,16 +19,11 @@ from penstock.cli.io.times import Local, moment
 from penstock.remote.connection import path_of
 from penstock.secrets.keys import Keys
 
-secret = typer.Typer(cls=Commands, rich_markup_mode="rich")
+secret = group(
+    "Set, list and remove secrets, and renew their key. Their values are written, never read back."
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the secret.")]
-
-
-@secret.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Set, list and remove secrets, and renew their key. Their values are written, never read back."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @secret.command(name="set", cls=Command)
@@ -53,10 +48,7 @@ def set_secret(at: Target, name: Name, json: AsJson = False) -> None:
         view = msgspec.to_builtins(in_database(at.db, lambda access: access.set_secret(ME, name, value)))
         if made:
             _tell_of_key(keys)
-    if json:
-        print_json(view)
-    else:
-        out().print(f"{printable(name)} is set, version {view['version']}")
+    print_result(view, f"{printable(name)} is set, version {view['version']}", json)
 
 
 def _tell_of_key(keys: Keys) -> None:
@@ -112,10 +104,7 @@ def remove_secret(at: Target, name: Name, json: AsJson = False) -> None:
         at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "secrets", name)))
     else:
         in_database(at.db, lambda access: access.delete_secret(ME, name))
-    if json:
-        print_json({"name": name, "removed": True})
-    else:
-        out().print(f"{printable(name)} is removed")
+    print_result({"name": name, "removed": True}, f"{printable(name)} is removed", json)
 
 
 Reseal = Annotated[
@@ -151,7 +140,4 @@ def rotate_key(at: Target, reseal: Reseal = False, json: AsJson = False) -> None
         sealed = in_database(
             at.db, lambda access: access.reseal_secrets(ME) if reseal else access.rotate_key(ME)
         )
-    if json:
-        print_json({"sealed": sealed})
-    else:
-        out().print(f"{plural(sealed, 'secret')} sealed anew")
+    print_result({"sealed": sealed}, f"{plural(sealed, 'secret')} sealed anew", json)

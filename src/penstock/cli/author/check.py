@@ -12,7 +12,7 @@ from rich.text import Text
 from penstock.cli.author.check_report import show_report
 from penstock.cli.io.command_group import NO, WRONG, YES
 from penstock.cli.io.console import out, plural, print_json
-from penstock.cli.io.inputs import AsJson, NoTasks, Read, Tasks, read, read_duration
+from penstock.cli.io.inputs import AsJson, Files, NoTasks, Read, Tasks, read, read_duration
 from penstock.cli.io.problems import Wrong
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.checks.findings import Report
@@ -20,9 +20,6 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.problems import DefinitionError
 from penstock.steps.kinds import OFFERS
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
-]
 Strict = Annotated[bool, typer.Option("--strict", help="A warning also makes exit code 1.")]
 Budget = Annotated[
     str, typer.Option("--budget", metavar="DURATION", help="How long the search may take, a file.")

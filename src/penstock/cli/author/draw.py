@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,10 +16,7 @@ from penstock.steps.kinds import OFFERS
 FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
 
 Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.", show_default=False
-    ),
+    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.")
 ]
 Format = Annotated[
     str | None,
@@ -28,7 +25,6 @@ Format = Annotated[
         metavar="FORMAT",
         help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
         autocompletion=lambda: list(FORMATS),
-        show_default=False,
     ),
 ]
 
@@ -54,13 +50,18 @@ def draw(
     """
     kind = chosen_format(output, format)
     drawing = drawn(read(file, tasks, no_tasks), kind)
+    deliver(drawing, "drawing", {"file": file, "format": kind}, output, json)
+
+
+def deliver(text: str, what: str, about: dict[str, Any], output: str | None, as_json: bool) -> None:
+    """Write a text to the file that was named, or print it; JSON has it as `what`."""
     if output is not None:
-        write_file(Path(output), drawing)
-    if json:
-        shown = {"file": file, "format": kind, "output": output}
-        print_json(shown if output is not None else {**shown, "drawing": drawing})
+        write_file(Path(output), text)
+    if as_json:
+        shown = {**about, "output": output}
+        print_json(shown if output is not None else {**shown, what: text})
     elif output is None:
-        print(drawing, end="", file=answers())
+        print(text, end="", file=answers())
     else:
         note(f"wrote {output}")
 

@@ -15,10 +15,7 @@ from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.flow.format.reading import read_definition
 
-To = Annotated[
-    str | None,
-    typer.Option("--to", metavar="DIR", help="Copy all of them to this new folder.", show_default=False),
-]
+To = Annotated[str | None, typer.Option("--to", metavar="DIR", help="Copy all of them to this new folder.")]
 
 
 def examples(to: To = None, json: AsJson = False) -> None:

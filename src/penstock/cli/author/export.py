@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from penstock.cli.author.draw import drawn, write_file
-from penstock.cli.io.console import answers, note, print_json
+from penstock.cli.author.draw import deliver, drawn
 from penstock.cli.io.inputs import STDIN, AsJson, Read, read
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
@@ -29,10 +28,7 @@ Which = Annotated[
     str, typer.Argument(metavar="NAME|FILE", help="A workflow of the server, or a file; `-` reads stdin.")
 ]
 Version = Annotated[
-    int | None,
-    typer.Option(
-        "--version", metavar="N", min=1, help="Which version; by default the newest.", show_default=False
-    ),
+    int | None, typer.Option("--version", metavar="N", min=1, help="Which version; by default the newest.")
 ]
 Format = Annotated[
     str | None,
@@ -41,14 +37,10 @@ Format = Annotated[
         metavar="FORMAT",
         help="yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
         autocompletion=lambda: list(FORMATS),
-        show_default=False,
     ),
 ]
 Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="PATH", help="Where to write; by default stdout.", show_default=False
-    ),
+    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write; by default stdout.")
 ]
 
 
@@ -76,15 +68,8 @@ def export(
     kind = _format(output, format)
     workflow = _read(at, which, version)
     text = _written(workflow, kind)
-    if output is not None:
-        write_file(Path(output), text)
-    if json:
-        shown = {"workflow": workflow.loaded.definition.name, "format": kind, "output": output}
-        print_json(shown if output is not None else {**shown, "text": text})
-    elif output is None:
-        print(text, end="", file=answers())
-    else:
-        note(f"wrote {output}")
+    about = {"workflow": workflow.loaded.definition.name, "format": kind}
+    deliver(text, "text", about, output, json)
 
 
 def _format(output: str | None, format: str | None) -> str:
@@ -119,15 +104,13 @@ async def _text_at(engine: Penstock, name: str, version: int | None) -> str:
         number = version or (await engine.drafts.latest(name) or 1)
         return (await engine.drafts.version(name, number)).definition
     if version is None:
-        shown: dict[str, Any] = await engine.connection.get(path_of("api", "workflows", name))
+        shown = await engine.connection.get(path_of("api", "workflows", name))
         version = shown["published_version"]
         if version is None:
             raise Wrong.because(
                 f"'{name}' was never published: publish it, or export the file.", "not_published"
             )
-    found: dict[str, Any] = await engine.connection.get(
-        path_of("api", "workflows", name, "versions", str(version))
-    )
+    found = await engine.connection.get(path_of("api", "workflows", name, "versions", str(version)))
     return str(found["text"])
 
 

@@ -32,22 +32,17 @@ From = Annotated[
         "--from",
         metavar="ENGINE",
         help=f"The other engine: {', '.join(KINDS)}.",
-        show_default=False,
         autocompletion=lambda: list(KINDS),
     ),
 ]
 Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="PATH", help="Where the YAML goes; by default stdout.", show_default=False
-    ),
+    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where the YAML goes; by default stdout.")
 ]
 Name = Annotated[
     str | None,
     typer.Option(
         "--name",
         metavar="NAME",
-        show_default=False,
         help="The name of the workflow; where FILE has several, the one to import. By default that of the file.",
     ),
 ]

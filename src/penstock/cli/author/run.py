@@ -12,7 +12,18 @@ from penstock.cli.author.local_run import Played, play_fast, play_real, stub
 from penstock.cli.author.run_report import show_run
 from penstock.cli.io.command_group import INTERRUPTED, NO, YES
 from penstock.cli.io.console import note, print_json
-from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
+from penstock.cli.io.inputs import (
+    AsJson,
+    File,
+    NoTasks,
+    Read,
+    Say,
+    Tasks,
+    read,
+    read_event,
+    read_input,
+    schema_examples,
+)
 from penstock.cli.io.problems import Wrong
 from penstock.cli.runs.progress import following
 from penstock.cli.serve.settings import settings_of
@@ -31,16 +42,12 @@ Input = Annotated[
         metavar="JSON|@FILE",
         help="The run's input; @FILE reads it from a file, @- from stdin. "
         "By default the first of the `examples` of `params`.",
-        show_default=False,
     ),
 ]
 Events = Annotated[
     list[str] | None,
     typer.Option(
-        "--event",
-        metavar="NAME[=JSON]",
-        help="Fire an outside event at the start. May be given again.",
-        show_default=False,
+        "--event", metavar="NAME[=JSON]", help="Fire an outside event at the start. May be given again."
     ),
 ]
 Fast = Annotated[
@@ -50,9 +57,7 @@ Fast = Annotated[
         help="On a virtual clock: waits and backoffs pass at once. Tasks run one after the other, without time-outs.",
     ),
 ]
-Subject = Annotated[
-    str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.", show_default=False)
-]
+Subject = Annotated[str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.")]
 Stub = Annotated[bool, typer.Option("--stub", help="End tasks that nobody defines on `done`, with null.")]
 History = Annotated[bool, typer.Option("--history", help="With --json: also all that happened.")]
 
@@ -161,9 +166,8 @@ def _steps_with(flow: Flow, task: str) -> str:
 def _input(workflow: Read, text: str | None, say: Say) -> Any:
     if text is not None:
         return read_input(text)
-    params = workflow.loaded.definition.params
-    examples = params.get("examples") if isinstance(params, dict) else None
-    if not isinstance(examples, list) or not examples:
+    examples = schema_examples(workflow.loaded.definition.params)
+    if not examples:
         return None
     say("input: the first of the examples of `params`")
     return examples[0]

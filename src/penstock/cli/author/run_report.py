@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.io.console import out, printable
+from penstock.cli.io.inputs import schema_examples
 from penstock.cli.io.tables import print_table
 from penstock.cli.runs.progress import LOOKS, seconds
 from penstock.flow.decisions.quiescence import starving, waiting_for
@@ -110,7 +111,7 @@ def _show_waiting(console: Console, hosted: InMemoryRun, args: Sequence[str]) ->
 
 def event_option(event: External) -> str:
     """What `--event` takes for it: with the first example of its schema where it has one."""
-    examples = event.schema.get("examples") if isinstance(event.schema, dict) else None
+    examples = schema_examples(event.schema)
     return f"{event.name}={json.dumps(examples[0], ensure_ascii=False)}" if examples else event.name
 
 

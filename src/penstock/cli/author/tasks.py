@@ -15,8 +15,7 @@ from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import OFFERS
 
 Modules = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[MODULE|FILE]...", help="Python modules or .py files.", show_default=False),
+    list[str] | None, typer.Argument(metavar="[MODULE|FILE]...", help="Python modules or .py files.")
 ]
 
 

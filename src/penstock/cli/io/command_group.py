@@ -58,6 +58,18 @@ class Commands(TyperGroup):
         return code
 
 
+def group(help: str) -> typer.Typer:
+    """A command with commands of its own; alone it shows its help."""
+    return typer.Typer(
+        cls=Commands, rich_markup_mode="rich", help=help, callback=show_help, invoke_without_command=True
+    )
+
+
+def show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
 class LazyGroup(Commands):
     """Commands that are imported when they are asked for: nobody waits for what another command needs."""
 

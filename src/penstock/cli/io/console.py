@@ -99,6 +99,14 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=ascii_only), file=stream)
 
 
+def print_result(value: Any, words: str, as_json: bool) -> None:
+    """What a command has done, for programs or for people."""
+    if as_json:
+        print_json(value)
+    else:
+        out().print(words)
+
+
 def printable(text: str) -> str:
     """Text of strangers without what could steer a terminal."""
     return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in text)

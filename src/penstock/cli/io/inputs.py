@@ -26,6 +26,9 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A workflow in YAML or JSON; `-` reads stdin.")]
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
+]
 Tasks = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,7 +36,6 @@ Tasks = Annotated[
         metavar="MODULE|FILE",
         help="Python tasks: a module, or a .py file. May be given again. "
         "Without it the .py file of the same name next to FILE is used.",
-        show_default=False,
     ),
 ]
 NoTasks = Annotated[
@@ -123,6 +125,12 @@ def read_input(text: str) -> Any:
         return read_json(text_in(file), STDIN_NAME if file == STDIN else file)
     except DefinitionError as error:
         raise Wrong.reading(error, file) from None
+
+
+def schema_examples(schema: Any) -> list[Any]:
+    """The examples that a schema has, if it has any."""
+    examples = schema.get("examples") if isinstance(schema, dict) else None
+    return examples if isinstance(examples, list) else []
 
 
 def read_event(text: str) -> Outside:

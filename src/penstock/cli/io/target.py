@@ -26,7 +26,6 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        show_default=False,
         help="The server to act on; http://127.0.0.1:7777 unless said otherwise. Also PENSTOCK_SERVER.",
     ),
 ]
@@ -35,7 +34,6 @@ Token = Annotated[
     typer.Option(
         "--token",
         metavar="TOKEN",
-        show_default=False,
         help="A token, where the server needs sign-in. Better PENSTOCK_TOKEN: others cannot see it.",
     ),
 ]
@@ -44,7 +42,6 @@ OnDb = Annotated[
     typer.Option(
         "--db",
         metavar="URL",
-        show_default=False,
         help="Act on a database instead: a path for SQLite, or postgresql://user@host/name.",
     ),
 ]
@@ -73,7 +70,7 @@ class Target(Struct, frozen=True):
         return asyncio.run(asked())
 
 
-def place(server: str | None, token: str | None, db: str | None = None) -> Target:
+def place(server: str | None, token: str | None, db: str | None) -> Target:
     """Where the options point. Raises Wrong, BadSettings."""
     if server is not None and db is not None:
         raise Wrong.because("--server and --db contradict each other: give one of them.")
@@ -83,15 +80,7 @@ def place(server: str | None, token: str | None, db: str | None = None) -> Targe
 
 def acting(command: Callable[..., None]) -> Callable[..., None]:
     """The command takes `--server`, `--token` and `--db`, and gets what they say as `at`."""
-    return _placed(command, {"server": Server, "token": Token, "db": OnDb})
-
-
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """The command takes `--server` and `--token`, and gets what they say as `at`."""
-    return _placed(command, {"server": Server, "token": Token})
-
-
-def _placed(command: Callable[..., None], options: dict[str, Any]) -> Callable[..., None]:
+    options = {"server": Server, "token": Token, "db": OnDb}
     signature = inspect.signature(command, eval_str=True)
     own = [each for each in signature.parameters.values() if each.name != "at"]
     last = [each for each in own if each.name == "json"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from penstock.cli.io.completion import run_ids
-from penstock.cli.io.console import out, print_json
+from penstock.cli.io.console import out, print_json, print_result
 from penstock.cli.io.inputs import AsJson, read_input, read_json
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
@@ -27,64 +27,40 @@ Words = Annotated[
 ]
 ByKey = Annotated[
     str | None,
-    typer.Option(
-        "--key",
-        metavar="NAME=VALUE",
-        help="Find the run by a correlation key, instead of its id.",
-        show_default=False,
-    ),
+    typer.Option("--key", metavar="NAME=VALUE", help="Find the run by a correlation key, instead of its id."),
 ]
-EventId = Annotated[
-    str | None,
-    typer.Option("--id", metavar="TEXT", help="An id: the event counts once.", show_default=False),
-]
+EventId = Annotated[str | None, typer.Option("--id", metavar="TEXT", help="An id: the event counts once.")]
 OneRun = Annotated[
-    str | None,
-    typer.Argument(metavar="[RUN]", help="The id of a run.", autocompletion=run_ids, show_default=False),
+    str | None, typer.Argument(metavar="[RUN]", help="The id of a run.", autocompletion=run_ids)
 ]
 Held = Annotated[
     str | None,
     typer.Argument(
-        metavar="[RUN|WORKFLOW]",
-        help="The id of a run, or the name of a workflow.",
-        autocompletion=run_ids,
-        show_default=False,
+        metavar="[RUN|WORKFLOW]", help="The id of a run, or the name of a workflow.", autocompletion=run_ids
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="The whole installation: every workflow.")]
 Force = Annotated[bool, typer.Option("--force", help="Do not run the clean-up steps.")]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)]
-Step = Annotated[
-    str | None,
-    typer.Argument(metavar="[STEP]", help="Only this failed step; else all.", show_default=False),
-]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.")]
+Step = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this failed step; else all.")]
 Version = Annotated[
-    int | None,
-    typer.Option("--version", metavar="N", min=1, help="Another version than then.", show_default=False),
+    int | None, typer.Option("--version", metavar="N", min=1, help="Another version than then.")
 ]
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input",
-        metavar="JSON|@FILE",
-        help="Another input than then; @FILE reads it from a file.",
-        show_default=False,
+        "--input", metavar="JSON|@FILE", help="Another input than then; @FILE reads it from a file."
     ),
 ]
 
 SkippedStep = Annotated[str, typer.Argument(metavar="STEP", help="The step.")]
 Port = Annotated[str, typer.Option("--port", metavar="PORT", help="The port that it ends on.")]
-Output = Annotated[
-    str | None, typer.Option("--output", metavar="JSON", help="Its output.", show_default=False)
-]
+Output = Annotated[str | None, typer.Option("--output", metavar="JSON", help="Its output.")]
 
 From = Annotated[
     str | None,
     typer.Option(
-        "--from",
-        metavar="STEP",
-        show_default=False,
-        help="Begin where the old run was before this step began for the last time.",
+        "--from", metavar="STEP", help="Begin where the old run was before this step began for the last time."
     ),
 ]
 
@@ -265,7 +241,8 @@ def _hold(
         at.do(lambda engine: engine.pause_workflow(name))
     else:
         at.do(lambda engine: engine.resume_workflow(name))
-    _say_state(name, f"{action}d", json)
+    done = f"{action}d"
+    print_result({"workflow": name, "state": done}, f"{name or 'the installation'} is {done}", json)
 
 
 def _workflow(what: str | None, all: bool) -> str | None:
@@ -273,13 +250,6 @@ def _workflow(what: str | None, all: bool) -> str | None:
     if (what is None) != all:
         raise Wrong.because("name a run or a workflow, or say --all for the whole installation.")
     return what
-
-
-def _say_state(name: str | None, state: str, json: bool) -> None:
-    if json:
-        print_json({"workflow": name, "state": state})
-    else:
-        out().print(f"{name or 'the installation'} is {state}", highlight=False)
 
 
 def _act(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -19,19 +19,14 @@ STATUSES = ("open", "approved", "rejected", "expired", "closed", "all")
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `penstock approvals` names it.")]
 Status = Annotated[str, typer.Option("--status", metavar="STATUS", help=f"Which: {', '.join(STATUSES)}.")]
-Workflow = Annotated[
-    str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.", show_default=False)
-]
+Workflow = Annotated[str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many.")]
-Comment = Annotated[
-    str | None, typer.Option("--comment", metavar="TEXT", help="Why, for the record.", show_default=False)
-]
+Comment = Annotated[str | None, typer.Option("--comment", metavar="TEXT", help="Why, for the record.")]
 Fields = Annotated[
     list[str] | None,
     typer.Option(
         "--field",
         metavar="NAME=VALUE",
-        show_default=False,
         help="A field of the form; the value is JSON, or a text. May be given again.",
     ),
 ]
@@ -107,10 +102,8 @@ def _decide(
 ) -> None:
     fields = dict(_field(each) for each in field) if field else None
     decided = at.do(lambda engine: engine.decide(id, decision, fields=fields, comment=comment))
-    if json:
-        print_json(decided)
-    else:
-        out().print(f"{decision}: step '{printable(decided['step'])}' of run {decided['run']} goes on")
+    words = f"{decision}: step '{printable(decided['step'])}' of run {decided['run']} goes on"
+    print_result(decided, words, json)
 
 
 def _field(text: str) -> tuple[str, Any]:

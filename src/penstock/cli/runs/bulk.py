@@ -40,7 +40,6 @@ Filters = Annotated[
     typer.Option(
         "--filter",
         metavar="NAME=VALUE",
-        show_default=False,
         help="Act on every run that fits, after a preview: workflow=…, status=…, since=2h … May be given again.",
     ),
 ]

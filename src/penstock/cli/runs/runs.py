@@ -17,18 +17,10 @@ from penstock.cli.io.times import Local, ago, between, moment
 from penstock.cli.runs import filters
 from penstock.cli.runs.progress import LOOKS
 
-Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="The id of a run.", autocompletion=run_ids, show_default=False)
-]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.", autocompletion=run_ids)]
 OfWorkflow = Annotated[
     str | None,
-    typer.Option(
-        "--workflow",
-        metavar="NAME",
-        help="Only of this one.",
-        autocompletion=workflow_names,
-        show_default=False,
-    ),
+    typer.Option("--workflow", metavar="NAME", help="Only of this one.", autocompletion=workflow_names),
 ]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100_000, help="How many at most.")]
 After = Annotated[int, typer.Option("--after", metavar="N", min=0, help="Only entries after this one.")]

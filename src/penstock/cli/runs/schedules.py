@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -15,38 +15,25 @@ from penstock.cli.io.times import Local, moment
 from penstock.cli.runs.workflows import Workflow
 
 Cron = Annotated[
-    str | None,
-    typer.Option(
-        "--cron", metavar="LINE", show_default=False, help="Show the next ticks of this cron line instead."
-    ),
+    str | None, typer.Option("--cron", metavar="LINE", help="Show the next ticks of this cron line instead.")
 ]
 Every = Annotated[
     str | None,
-    typer.Option(
-        "--every",
-        metavar="DURATION",
-        show_default=False,
-        help="Show the next ticks of this interval instead.",
-    ),
+    typer.Option("--every", metavar="DURATION", help="Show the next ticks of this interval instead."),
 ]
 Zone = Annotated[
-    str | None,
-    typer.Option(
-        "--tz", metavar="ZONE", show_default=False, help="The time zone of --cron, such as Europe/Berlin."
-    ),
+    str | None, typer.Option("--tz", metavar="ZONE", help="The time zone of --cron, such as Europe/Berlin.")
 ]
 Since = Annotated[
     str | None,
     typer.Option(
         "--from",
         metavar="TIME",
-        show_default=False,
         help="The first moment: 2026-03-02, or 2026-03-02T15:30:00Z; without a zone it is of the schedule's.",
     ),
 ]
 Until = Annotated[
-    str | None,
-    typer.Option("--to", metavar="TIME", show_default=False, help="The last moment; a day is the whole day."),
+    str | None, typer.Option("--to", metavar="TIME", help="The last moment; a day is the whole day.")
 ]
 Failing = Annotated[bool, typer.Option("--failing", help="Only those that fail.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the ticks.")]
@@ -165,21 +152,14 @@ def backfill(
     if since is None or until is None:
         raise Wrong.because("a backfill needs --from and --to: from when, and to when.")
     told = at.do(lambda engine: engine.schedules.backfill(name, since=since, until=until, dry_run=dry_run))
-    if json:
-        print_json(told)
-        return
     would = "would be made" if dry_run else "are being made"
     first, last = moment(told["from"]), moment(told["to"])
-    out().print(
-        f"{told['count']} ticks from {first} to {last}: their runs {would}, where they are not there yet"
-    )
+    words = f"{told['count']} ticks from {first} to {last}: their runs {would}, where they are not there yet"
+    print_result(told, words, json)
 
 
 def _cancel(at: Target, name: str, json: bool) -> None:
     done = at.do(lambda engine: engine.schedules.cancel_backfill(name))
-    if json:
-        print_json({"name": name, "canceled": done})
-    elif done:
-        out().print(f"the backfill of {printable(name)} is canceled")
-    else:
-        out().print(f"{printable(name)} has no running backfill")
+    shown = printable(name)
+    words = f"the backfill of {shown} is canceled" if done else f"{shown} has no running backfill"
+    print_result({"name": name, "canceled": done}, words, json)

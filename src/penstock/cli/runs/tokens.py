@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson, read_input
 from penstock.cli.io.paging import PAGE, up_to
@@ -14,9 +14,10 @@ from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
+from penstock.cli.runs.actions import Reason
 from penstock.cli.runs.runs import Limit
 
-tokens = typer.Typer(cls=Commands, rich_markup_mode="rich")
+tokens = group("Look at the marking of runs, and repair it.")
 
 Prefix = Annotated[str, typer.Argument(metavar="[PREFIX]", help="How their names begin.")]
 Name = Annotated[
@@ -26,28 +27,12 @@ Data = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="Its data; @FILE
 Version = Annotated[
     int | None,
     typer.Option(
-        "--version",
-        metavar="N",
-        help="The version that it must have now; without it, put makes a new token.",
-        show_default=False,
+        "--version", metavar="N", help="The version that it must have now; without it, put makes a new token."
     ),
 ]
-Owner = Annotated[
-    str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.", show_default=False)
-]
-Expires = Annotated[
-    str | None,
-    typer.Option("--expires", metavar="TIME", help="Until when it is owned.", show_default=False),
-]
+Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.")]
+Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Until when it is owned.")]
 Priority = Annotated[float, typer.Option("--priority", metavar="N", help="The highest is claimed first.")]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)]
-
-
-@tokens.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    """Look at the marking of runs, and repair it."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @tokens.command(cls=Command)

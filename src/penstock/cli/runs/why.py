@@ -10,7 +10,7 @@ from rich.text import Text
 
 from penstock.cli.author.run_report import short
 from penstock.cli.io.command_group import NO, YES
-from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.paging import up_to
 from penstock.cli.io.tables import print_table
@@ -20,7 +20,7 @@ from penstock.cli.runs.filters import Since
 from penstock.cli.runs.runs import Limit, OfWorkflow, Run
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The number of the event.")]
-AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.", show_default=False)]
+AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.")]
 
 
 @acting
@@ -103,8 +103,6 @@ def redeliver(at: Target, number: Number, json: AsJson = False) -> None:
       penstock redeliver 17
     """
     done = at.do(lambda engine: engine.redeliver(number))
-    if json:
-        print_json({"id": number, "delivered": done})
-    else:
-        out().print("delivered" if done else "no run has its key yet: it stays where it is")
+    words = "delivered" if done else "no run has its key yet: it stays where it is"
+    print_result({"id": number, "delivered": done}, words, json)
     raise typer.Exit(YES if done else NO)

@@ -12,8 +12,8 @@ from penstock.cli.author.check_report import show_findings
 from penstock.cli.author.run import Subject
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.completion import workflow_names
-from penstock.cli.io.console import err, out, plural, print_json, printable
-from penstock.cli.io.inputs import AsJson, NoTasks, Read, Tasks, read, read_input
+from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
+from penstock.cli.io.inputs import AsJson, Files, NoTasks, Read, Tasks, read, read_input
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.cli.io.target import Penstock, Target, acting
@@ -25,21 +25,14 @@ from penstock.engine.services import Running
 from penstock.flow.checks.findings import Finding
 from penstock.flow.model.problems import DefinitionError
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
-]
 Start = Annotated[
     bool | None,
     typer.Option(
         "--start/--no-start",
-        show_default=False,
         help="Let the source of a new workflow make runs, or not. By default one that is started by hand does.",
     ),
 ]
-Note = Annotated[
-    str | None,
-    typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False),
-]
+Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What is new in this version.")]
 Workflow = Annotated[
     str,
     typer.Argument(metavar="NAME", help="The name of a published workflow.", autocompletion=workflow_names),
@@ -47,29 +40,18 @@ Workflow = Annotated[
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input",
-        metavar="JSON|@FILE",
-        help="The run's input; @FILE reads it from a file, @- from stdin.",
-        show_default=False,
+        "--input", metavar="JSON|@FILE", help="The run's input; @FILE reads it from a file, @- from stdin."
     ),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        "--key",
-        metavar="TEXT",
-        help="An idempotency key: a second start with it gives the first run.",
-        show_default=False,
+        "--key", metavar="TEXT", help="An idempotency key: a second start with it gives the first run."
     ),
 ]
 Labels = Annotated[
     list[str] | None,
-    typer.Option(
-        "--label",
-        metavar="NAME=VALUE",
-        help="A label to find the run by. May be given again.",
-        show_default=False,
-    ),
+    typer.Option("--label", metavar="NAME=VALUE", help="A label to find the run by. May be given again."),
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended or is stalled.")]
 
@@ -192,7 +174,7 @@ def start_source(at: Target, name: Workflow, json: AsJson = False) -> None:
       penstock start-source nightly
     """
     at.do(lambda engine: engine.start_source(name))
-    _say(name, "started", json)
+    print_result({"name": name, "state": "started"}, f"{printable(name)} is started", json)
 
 
 @acting
@@ -204,14 +186,7 @@ def stop_source(at: Target, name: Workflow, json: AsJson = False) -> None:
       penstock stop-source nightly
     """
     at.do(lambda engine: engine.stop_source(name))
-    _say(name, "stopped", json)
-
-
-def _say(name: str, state: str, json: bool) -> None:
-    if json:
-        print_json({"name": name, "state": state})
-    else:
-        out().print(f"{printable(name)} is {state}")
+    print_result({"name": name, "state": "stopped"}, f"{printable(name)} is stopped", json)
 
 
 @acting

@@ -14,7 +14,6 @@ Host = Annotated[
     typer.Option(
         "--host",
         metavar="HOST",
-        show_default=False,
         help="The address to listen on; 127.0.0.1 unless said otherwise. Another one needs a token.",
     ),
 ]
@@ -23,7 +22,6 @@ Port = Annotated[
     typer.Option(
         "--port",
         metavar="PORT",
-        show_default=False,
         min=0,
         max=65535,
         help="The port; 7777 unless said otherwise, 0 finds a free one.",
@@ -34,7 +32,6 @@ Stores = Annotated[
     typer.Option(
         "--store",
         metavar="NAME=URL",
-        show_default=False,
         help="An object store: s3://bucket?endpoint=…&region=… or dir:///path. May be given again.",
     ),
 ]
@@ -43,7 +40,6 @@ Buses = Annotated[
     typer.Option(
         "--bus",
         metavar="NAME=URL",
-        show_default=False,
         help="A broker: nats://host:4222, amqp://user@host/ or kafka://host:9092. May be given again.",
     ),
 ]

@@ -44,7 +44,6 @@ Workflows = Annotated[
     typer.Option(
         "--workflows",
         metavar="DIR",
-        show_default=False,
         help="Publish and start every workflow in this folder, with the .py file of the same name as its tasks.",
     ),
 ]

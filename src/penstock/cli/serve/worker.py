@@ -35,10 +35,7 @@ from penstock.workers.worker.worker import CONCURRENCY
 Name = Annotated[
     str | None,
     typer.Option(
-        "--name",
-        metavar="NAME",
-        help="What it is called in lists. By default machine and process.",
-        show_default=False,
+        "--name", metavar="NAME", help="What it is called in lists. By default machine and process."
     ),
 ]
 Celery = Annotated[
@@ -46,7 +43,6 @@ Celery = Annotated[
     typer.Option(
         "--celery",
         metavar="MODULE:APP",
-        show_default=False,
         help="Be a bridge: offer the tasks of this Celery app and have its workers do them.",
     ),
 ]
@@ -59,7 +55,6 @@ RayAddress = Annotated[
     typer.Option(
         "--ray-address",
         metavar="HOST:PORT",
-        show_default=False,
         help="The Ray cluster. By default RAY_ADDRESS, or a cluster that is started here.",
     ),
 ]
@@ -71,7 +66,6 @@ Server = Annotated[
         "--server",
         metavar="URL",
         help="The server to work for, such as http://penstock.example:7777. Also PENSTOCK_SERVER.",
-        show_default=False,
     ),
 ]
 Token = Annotated[
@@ -80,7 +74,6 @@ Token = Annotated[
         "--token",
         metavar="TOKEN",
         help="A worker token of the server. Better PENSTOCK_TOKEN: others cannot see it.",
-        show_default=False,
     ),
 ]
 Db = Annotated[
@@ -89,7 +82,6 @@ Db = Annotated[
         "--db",
         metavar="URL",
         help="Work on a shared database instead: postgresql://user@host/name. Also PENSTOCK_DB.",
-        show_default=False,
     ),
 ]
 

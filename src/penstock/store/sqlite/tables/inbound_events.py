@@ -54,7 +54,7 @@ def _settle(session: Session, id: int, *, deliver: bool, audit: AuditRow | None 
         owner = first_owner(owners_of(session, keys), keys)
         if owner is None:
             return False
-        # Whoever looks first: the caller is not told of it.
+        # Whoever looks first: the caller gets no hint.
         insert_messages(session, [(owner, body[0])], timedelta(0))
     drop_pending(session, id)
     note_one(session, audit)

@@ -27,6 +27,7 @@ from penstock.runtime.node.supervisor import LoopHealth
 from penstock.runtime.node.timers import Timers
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import DueTask, Worker
+from penstock.store.sqlite.methods import writes
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables import tasks
 from penstock.workers.worker.worker import Worker as RealWorker
@@ -140,7 +141,7 @@ def _prune_the_dead(patch: Patch) -> None:
         real(session, worker)
         session.run("drop_gone_workers", (session.now - 12 * _SECONDS,))
 
-    patch.setattr(tasks, "_register", register)
+    patch.setattr(tasks.SqliteTasks, "register", writes(register))
 
 
 def _escape(patch: Patch) -> None:

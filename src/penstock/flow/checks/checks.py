@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from penstock.expression import Expression, Template
 from penstock.flow.checks.data import Reads, missing_data, missing_parameters
 from penstock.flow.checks.events import (
@@ -52,14 +54,7 @@ def check_flow(
     """The report on a compiled workflow. `clock` counts seconds."""
     reads = {path: _unguarded(reader) for path, reader in flow.readers()}
     return check(
-        flow.definition,
-        flow.net,
-        offers,
-        reads=reads,
-        places=places or {},
-        clock=clock,
-        file=file,
-        budget=budget,
+        flow.definition, flow.net, offers, reads=reads, places=places, clock=clock, file=file, budget=budget
     )
 
 
@@ -131,20 +126,10 @@ def verdict_of(findings: list[Finding], complete: bool) -> Verdict:
 def in_order(findings: list[Finding], definition: Definition, places: Places) -> tuple[Finding, ...]:
     """Errors, warnings, infos; in each the order of the lines, or of the steps where lines are not known."""
     rank = {name: number for number, name in enumerate(definition.steps)}
-    placed = [_placed(finding, places) for finding in findings]
-    return tuple(
-        sorted(
-            placed,
-            key=lambda f: (ORDER[f.severity], f.line or 0, rank.get(f.step or "", -1)),
-        )
-    )
+    placed = (_placed(finding, places) for finding in findings)
+    return tuple(sorted(placed, key=lambda f: (ORDER[f.severity], f.line or 0, rank.get(f.step or "", -1))))
 
 
 def _placed(finding: Finding, places: Places) -> Finding:
     place = places.get(f"steps.{finding.step}") if finding.step is not None else None
-    if place is None:
-        return finding
-    return Finding(
-        **{name: getattr(finding, name) for name in Finding.__struct_fields__ if name != "line"},
-        line=place[0],
-    )
+    return finding if place is None else replace(finding, line=place[0])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from penstock.flow.checks.findings import Finding, quoted
+from penstock.flow.checks.findings import Finding, quoted, warning
 from penstock.flow.compile.compile import BOXES
 from penstock.flow.model.definition import Definition, External
 from penstock.flow.model.names import Hints
@@ -37,13 +37,7 @@ def missing_data(definition: Definition, net: Net, reads: Reads) -> Iterator[Fin
             if found is not None:
                 said, hint = found
                 where = f"An expression of step '{step}'" if step is not None else f"`{path}`"
-                yield Finding(
-                    code="missing-data",
-                    severity="warning",
-                    step=step,
-                    message=f"{where} reads {said}.",
-                    hint=hint,
-                )
+                yield warning("missing-data", f"{where} reads {said}.", hint, step=step)
 
 
 def missing_parameters(definition: Definition, offers: Mapping[str, Offer]) -> Iterator[Finding]:
@@ -80,11 +74,10 @@ def _refused_ticks(definition: Definition) -> Iterator[Finding]:
     some = {"scheduled_at": SOME_TICK, "previous": SOME_TICK, "timezone": "UTC"}
     wrong = violations(definition.params, some)
     if wrong:
-        yield Finding(
-            code="missing-data",
-            severity="warning",
-            message=f"Ticks make no runs: `params` refuses the input that a clock gives ({wrong[0]}).",
-            hint="A scheduled run has `scheduled_at`, `previous` and `timezone`: let `params` take them, and no more.",
+        yield warning(
+            "missing-data",
+            f"Ticks make no runs: `params` refuses the input that a clock gives ({wrong[0]}).",
+            "A scheduled run has `scheduled_at`, `previous` and `timezone`: let `params` take them, and no more.",
         )
 
 
@@ -118,10 +111,8 @@ class _Look:
         if root == "events" and len(read) > 1:
             return self.event(step, read[1])
         if root in ("item", "index") and self.definition.steps[step].each is None:
-            return (
-                f"`{root}`, which only a step with `each` has",
-                "Add `each` to the step, or read something else.",
-            )
+            said = f"`{root}`, which only a step with `each` has"
+            return said, "Add `each` to the step, or read something else."
         return None
 
     def output(self, step: str | None, other: str) -> tuple[str, str] | None:
@@ -149,10 +140,8 @@ class _Look:
             return None
         near = self.hints.nearest(key, known)
         meant = f" Did you mean `data.{near}`?" if near else ""
-        return (
-            f"`data.{key}`, which nothing before it provides",
-            f"Add '{key}' to `params`, or set it before.{meant}",
-        )
+        said = f"`data.{key}`, which nothing before it provides"
+        return said, f"Add '{key}' to `params`, or set it before.{meant}"
 
     def keys_before(self, step: str | None) -> set[str] | None:
         """The keys that the data may have when a step begins; None: any."""

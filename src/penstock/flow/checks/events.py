@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.flow.checks.findings import Finding, quoted
+from penstock.flow.checks.findings import Finding, error, quoted, warning
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.names import Hints
 from penstock.flow.model.offer import Offer
@@ -34,13 +34,12 @@ def missing_events(net: Net) -> Iterator[Finding]:
             if len(slot.events) - len(absent) < slot.wanted:
                 yield _unfilled(step, slot, absent, _remedy(absent[0], known, hints))
             elif absent:
-                yield Finding(
-                    code="missing-event",
-                    severity="warning",
+                yield warning(
+                    "missing-event",
+                    f"Step '{step.name}' also takes {quoted(absent, 'or')}, which nothing fires.",
+                    _remedy(absent[0], known, hints),
                     step=step.name,
                     event=absent[0],
-                    message=f"Step '{step.name}' also takes {quoted(absent, 'or')}, which nothing fires.",
-                    hint=_remedy(absent[0], known, hints),
                 )
 
 
@@ -51,14 +50,7 @@ def _unfilled(step: Step, slot: Slot, absent: list[str], remedy: str) -> Finding
         said = f"Step '{step.name}' waits for '{absent[0]}', which nothing fires."
     else:
         said = f"Step '{step.name}' waits for {quoted(absent, 'or')}, and nothing fires any of them."
-    return Finding(
-        code="missing-event",
-        severity="error",
-        step=step.name,
-        event=absent[0],
-        message=said,
-        hint=remedy,
-    )
+    return error("missing-event", said, remedy, step=step.name, event=absent[0])
 
 
 def _remedy(name: str, known: set[str], hints: Hints) -> str:
@@ -101,14 +93,13 @@ def unhandled_ports(net: Net) -> Iterator[Finding]:
         led = [way for way in ports if net.awaited & set(way.fires) or {OK, FAIL, CANCEL} & set(way.fires)]
         for way in ports if led else ():
             if way not in led:
-                yield Finding(
-                    code="unhandled-port",
-                    severity="warning",
+                yield warning(
+                    "unhandled-port",
+                    f"Nothing happens when '{step.name}' ends on '{way.port}': no step waits for it.",
+                    f"Let a step wait for '{step.name}.{way.port}', or list OK or FAIL for port '{way.port}';"
+                    " a step with task `terminate` says that the branch is meant to end here.",
                     step=step.name,
                     event=f"{step.name}.{way.port}",
-                    message=f"Nothing happens when '{step.name}' ends on '{way.port}': no step waits for it.",
-                    hint=f"Let a step wait for '{step.name}.{way.port}', or list OK or FAIL for port '{way.port}';"
-                    " a step with task `terminate` says that the branch is meant to end here.",
                 )
 
 
@@ -123,15 +114,14 @@ def failure_loops(net: Net) -> Iterator[Finding]:
             if index not in reach(graph, fed):
                 continue
             through = "itself" if index in fed else quoted(net.steps[other].name for other in sorted(fed))
-            yield Finding(
-                code="failure-loop",
-                severity="warning",
-                step=step.name,
-                event=next(name for name in way.fires if taking.get(name)),
-                message=f"When '{step.name}' fails, it leads back to itself through {through}: it may fail for ever."
+            yield warning(
+                "failure-loop",
+                f"When '{step.name}' fails, it leads back to itself through {through}: it may fail for ever."
                 if index not in fed
                 else f"When '{step.name}' fails, it starts itself again: it may fail for ever.",
-                hint="Use `retries` to try again, and let another step, or FAIL, take the failure.",
+                "Use `retries` to try again, and let another step, or FAIL, take the failure.",
+                step=step.name,
+                event=next(name for name in way.fires if taking.get(name)),
             )
 
 
@@ -145,12 +135,11 @@ def unknown_tasks(definition: Definition, offers: Mapping[str, Offer]) -> Iterat
         told.add(step.task)
         near = hints.nearest(step.task, offers)
         meant = f" Did you mean '{near}'?" if near else ""
-        yield Finding(
-            code="unknown-task",
-            severity="warning",
+        yield warning(
+            "unknown-task",
+            f"No worker has offered the task '{step.task}' yet.",
+            f"Name the module that defines it with `--tasks`, or start a worker that has it.{meant}",
             step=name,
-            message=f"No worker has offered the task '{step.task}' yet.",
-            hint=f"Name the module that defines it with `--tasks`, or start a worker that has it.{meant}",
         )
 
 
@@ -160,10 +149,9 @@ def taken_addresses(definition: Definition) -> Iterator[Finding]:
     for event in definition.external or () if user is not None else ():
         if event.from_ is None or event.from_.kind != "webhook":
             continue
-        yield Finding(
-            code="taken-address",
-            severity="error",
+        yield error(
+            "taken-address",
+            f"The hook of '{event.name}' could never be called: /hooks/{definition.name}/… is for {user}.",
+            f"Give the workflow another name than '{definition.name}'.",
             event=event.name,
-            message=f"The hook of '{event.name}' could never be called: /hooks/{definition.name}/… is for {user}.",
-            hint=f"Give the workflow another name than '{definition.name}'.",
         )

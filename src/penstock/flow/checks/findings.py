@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from penstock.kernel.net import CANCEL, FAIL, START, Exit, Net, Slot, Step
+from penstock.kernel.net import CANCEL, FAIL, START, Exit, Net, Step
 from penstock.kernel.proof.analysis import Analysis, Deadlock
 from penstock.kernel.proof.structure import Graph, reach, step_graph, takers
 from penstock.kernel.proof.trace import Event, Fire, Trace
@@ -39,16 +40,19 @@ class Finding(Struct, frozen=True, kw_only=True):
         return cls(**{**plain, "trace": trace})
 
     def to_plain(self) -> dict[str, Any]:
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "step": self.step,
-            "event": self.event,
-            "message": self.message,
-            "hint": self.hint,
-            "line": self.line,
-            "trace": [plain_item(item) for item in self.trace],
-        }
+        names = ("code", "severity", "step", "event", "message", "hint", "line")
+        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return {**plain, "trace": [plain_item(item) for item in self.trace]}
+
+
+def error(code: str, message: str, hint: str, **where: Any) -> Finding:
+    """A finding that refutes a workflow; `where` are its step, event and trace."""
+    return Finding(code=code, severity="error", message=message, hint=hint, **where)
+
+
+def warning(code: str, message: str, hint: str, **where: Any) -> Finding:
+    """A finding that refutes nothing."""
+    return Finding(code=code, severity="warning", message=message, hint=hint, **where)
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -63,15 +67,8 @@ class Report(Struct, frozen=True, kw_only=True):
     assumes: tuple[str, ...]
 
     def to_plain(self) -> dict[str, Any]:
-        return {
-            "file": self.file,
-            "verdict": self.verdict,
-            "findings": [finding.to_plain() for finding in self.findings],
-            "states": self.states,
-            "seconds": self.seconds,
-            "covered": self.covered,
-            "assumes": list(self.assumes),
-        }
+        findings = [finding.to_plain() for finding in self.findings]
+        return {**asdict(self), "findings": findings, "assumes": list(self.assumes)}
 
     def worst(self) -> Severity | None:
         """The gravest severity among the findings."""
@@ -99,13 +96,7 @@ def dead_steps(net: Net, analysis: Analysis, excused: set[str]) -> Iterator[Find
     for name in analysis.dead:
         if name not in excused:
             why, hint = _cause(net, net.by_name[name], set(analysis.dead))
-            yield Finding(
-                code="dead-step",
-                severity="error",
-                step=name,
-                message=f"Step '{name}' can never fire: {why}.",
-                hint=hint,
-            )
+            yield error("dead-step", f"Step '{name}' can never fire: {why}.", hint, step=name)
 
 
 def _cause(net: Net, step: Step, dead: set[str]) -> tuple[str, str]:
@@ -134,25 +125,21 @@ def _cause(net: Net, step: Step, dead: set[str]) -> tuple[str, str]:
 def standstill(net: Net, found: Deadlock) -> Finding:
     """`deadlock`, naming who starves and the join that should be an either/or."""
     if not found.starving:
-        return Finding(
-            code="deadlock",
-            severity="error",
-            message="The run can come to a standstill: nothing is left to do, and OK was never fired.",
-            hint="List OK for the last step of this path, or FAIL if the path is a failure.",
+        return error(
+            "deadlock",
+            "The run can come to a standstill: nothing is left to do, and OK was never fired.",
+            "List OK for the last step of this path, or FAIL if the path is a failure.",
             trace=found.trace,
         )
     name, missing = next(iter(found.starving.items()))
     decision = _decision_above(net, net.by_name[name], missing)
-    return Finding(
-        code="deadlock",
-        severity="error",
+    return error(
+        "deadlock",
+        f"The run can come to a standstill: '{name}' still waits for {_waited(net.by_name[name], missing)}, "
+        "which will not come.",
+        decision or _other_remedy(net.by_name[name], missing),
         step=name,
         event=missing[0] if missing else None,
-        message=(
-            f"The run can come to a standstill: '{name}' still waits for {_waited(net.by_name[name], missing)}, "
-            "which will not come."
-        ),
-        hint=decision or _other_remedy(net.by_name[name], missing),
         trace=found.trace,
     )
 
@@ -213,21 +200,20 @@ def endless_run(net: Net, analysis: Analysis) -> Iterator[Finding]:
     if many and not net.names_ok:
         said = f"The run never ends: it waits for ever for {quoted(many)}, which may come again and again."
         hint = "Let a step fire OK when the run is done, or write `endless: true` if it is meant to run for ever."
-    yield Finding(code="no-end", severity="error", message=said, hint=hint, trace=analysis.no_end)
+    yield error("no-end", said, hint, trace=analysis.no_end)
 
 
 def piling_events(analysis: Analysis) -> Iterator[Finding]:
     """`unbounded`: a loop that leaves more behind each turn."""
     found = analysis.unbounded
     if found is not None:
-        yield Finding(
-            code="unbounded",
-            severity="error",
+        yield error(
+            "unbounded",
+            f"Event '{found.event}' can pile up at step '{found.step}' without limit: "
+            "each turn of a loop leaves more of them behind.",
+            f"Let each turn of the loop fire only what it uses up, or let '{found.step}' be part of the loop.",
             step=found.step,
             event=found.event,
-            message=f"Event '{found.event}' can pile up at step '{found.step}' without limit: "
-            "each turn of a loop leaves more of them behind.",
-            hint=f"Let each turn of the loop fire only what it uses up, or let '{found.step}' be part of the loop.",
             trace=found.trace,
         )
 
@@ -238,14 +224,13 @@ def failing_unasked(analysis: Analysis) -> Iterator[Finding]:
     if trace is not None:
         last = trace[-1]
         assert isinstance(last, Fire)
-        yield Finding(
-            code="fail-without-failure",
-            severity="error",
+        yield error(
+            "fail-without-failure",
+            f"The run can fail although no step failed: '{last.step}' fires FAIL "
+            "when all steps before it are done.",
+            f"Let '{last.step}' wait for the event that your steps fire when they fail, or fire OK instead.",
             step=last.step,
             event=FAIL,
-            message=f"The run can fail although no step failed: '{last.step}' fires FAIL "
-            "when all steps before it are done.",
-            hint=f"Let '{last.step}' wait for the event that your steps fire when they fail, or fire OK instead.",
             trace=trace,
         )
 
@@ -253,7 +238,7 @@ def failing_unasked(analysis: Analysis) -> Iterator[Finding]:
 def firing_twice(net: Net, analysis: Analysis) -> Iterator[Finding]:
     """`fires-twice`: an either/or join below a parallel split."""
     for name, trace in analysis.fires_twice.items():
-        slot = _either(net.by_name[name])
+        slot = max(net.by_name[name].slots, key=lambda slot: len(slot.events))
         listed = ", ".join(slot.events)
         hint = "Look at the trace: the events it waits for come more than once."
         if len(slot.events) > 1 and not slot.need:
@@ -261,30 +246,20 @@ def firing_twice(net: Net, analysis: Analysis) -> Iterator[Finding]:
                 f"To wait for all of them write `after: [{listed}]`; "
                 f"to take only the first write `after: [{{need: 1, of: [{listed}]}}]`."
             )
-        yield Finding(
-            code="fires-twice",
-            severity="warning",
-            step=name,
-            message=f"Step '{name}' can fire more than once in a run.",
-            hint=hint,
-            trace=trace,
+        yield warning(
+            "fires-twice", f"Step '{name}' can fire more than once in a run.", hint, step=name, trace=trace
         )
-
-
-def _either(step: Step) -> Slot:
-    return max(step.slots, key=lambda slot: len(slot.events))
 
 
 def left_over(analysis: Analysis) -> Iterator[Finding]:
     """`leftover-events`: success with something still waiting."""
     found = analysis.leftover
     if found is not None:
-        yield Finding(
-            code="leftover-events",
-            severity="warning",
+        yield warning(
+            "leftover-events",
+            f"The run can succeed while {quoted(found.events)} still waits at '{found.step}'.",
+            f"Fire OK only after '{found.step}', or end that branch with a step that takes what waits.",
             step=found.step,
             event=found.events[0],
-            message=f"The run can succeed while {quoted(found.events)} still waits at '{found.step}'.",
-            hint=f"Fire OK only after '{found.step}', or end that branch with a step that takes what waits.",
             trace=found.trace,
         )

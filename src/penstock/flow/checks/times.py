@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import chain
 
-from penstock.flow.checks.findings import Finding
-from penstock.flow.model.definition import Definition, Policy, Step, Timeouts
+from penstock.flow.checks.findings import Finding, warning
+from penstock.flow.model.defaults import pick, written
+from penstock.flow.model.definition import Definition, Policy, Step
 from penstock.flow.values.duration import format_duration, parse_duration
 
 Times = dict[str, timedelta]
@@ -19,20 +20,13 @@ def contradicting_times(definition: Definition) -> Iterator[Finding]:
     for name, step in definition.steps.items():
         own = _contradictions(times_of(step, defaults), definition.timeout)
         for said, hint in chain(own, _late_reminder(step)):
-            yield Finding(
-                code="time-outs", severity="warning", step=name, message=f"Step '{name}': {said}.", hint=hint
-            )
+            yield warning("time-outs", f"Step '{name}': {said}.", hint, step=name)
 
 
 def times_of(step: Step, defaults: Policy) -> Times:
     """The times in force that are written down, the step's own before the workflow's defaults."""
-    own, shared = step.policy.timeouts or Timeouts(), defaults.timeouts or Timeouts()
-    found: Times = {}
-    for key in Timeouts.__struct_fields__:
-        value = getattr(own, key) if getattr(own, key) is not None else getattr(shared, key)
-        if value is not None:
-            found[key] = value
-    warn = step.policy.warn_after if step.policy.warn_after is not None else defaults.warn_after
+    found: Times = written(step.policy.timeouts, defaults.timeouts)
+    warn = pick(step.policy.warn_after, defaults.warn_after, None)
     if warn is not None:
         found["warn_after"] = warn
     return found

@@ -105,9 +105,8 @@ def _is_wanted(decision: DecisionState, attempt: Attempt) -> bool:
 
 def _decided(decision: DecisionState) -> Plan:
     settle(decision)
-    if (
-        decision.ending is not None and not decision.ended
-    ):  # a failure that was put off may have begun the clean-up
+    if decision.ending is not None and not decision.ended:
+        # A failure that was put off may have begun the clean-up.
         begin_woken(decision)
         settle(decision)
     return decision.plan()

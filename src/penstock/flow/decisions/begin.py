@@ -126,9 +126,8 @@ def _evaluate(
         return (reaction, None) if value is None else _with_key(reaction, step, key_text(value))
     except (EvaluationError, BoxError) as error:
         return Failure("expression", str(error))
-    except (
-        Exception
-    ) as error:  # a box with a defect must fail its step: else nobody would see why the run stays
+    except Exception as error:
+        # A box with a defect must fail its step: else nobody would see why the run stays.
         return Failure("expression", f"what step '{step.name}' is to do cannot be told: {_named(error)}")
 
 

@@ -33,11 +33,8 @@ def report(decision: DecisionState, reported: Reported) -> Answer:
     element = decision.elements.get((reported.firing, reported.index))
     if element is None or element.attempt != reported.attempt or element.state not in UNDER_WAY:
         return "superseded"
-    firing, step, outcome = (
-        decision.firings[element.firing],
-        decision.flow.steps[element.step],
-        reported.outcome,
-    )
+    firing, step = decision.firings[element.firing], decision.flow.steps[element.step]
+    outcome = reported.outcome
     if isinstance(outcome, Done) and step.output is not None:
         outcome = _promised(step, outcome)
     if reported.outside and element.state == "running":
@@ -119,12 +116,9 @@ def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
         if not (is_keepable(name) and is_keepable(value)):
             message = "has a character that cannot be kept (NUL, or half of a pair): leave it out"
             return Failure("error", f"`correlate` of the task of step '{step.name}' {message}")
-        for what, text in (
-            (f"a name in `correlate` of step '{step.name}'", name),
-            (f"a value in `correlate` of step '{step.name}'", value),
-        ):
+        for what, text in (("name", name), ("value", value)):
             if (problem := length_problem(text)) is not None:
-                return Failure("too_large", f"{what} {problem}")
+                return Failure("too_large", f"a {what} in `correlate` of step '{step.name}' {problem}")
     return None
 
 
@@ -220,9 +214,8 @@ def _retry_timeout(
     decision: DecisionState, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut
 ) -> None:
     kind = "lost" if outcome.limit == "lost" else "timeout"
-    free = (
-        kind == "lost" and step.retry.resumes
-    )  # else a server that is restarted often enough would fail what is well
+    # Else a server that is restarted often enough would fail what is well.
+    free = kind == "lost" and step.retry.resumes
     timeouts = element.timeouts if free else element.timeouts + 1
     message = (
         "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"

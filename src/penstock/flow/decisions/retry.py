@@ -9,7 +9,7 @@ from immutables import Map
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Answer, Timer
-from penstock.flow.model.run import Firing, Pauser
+from penstock.flow.model.run import Pauser
 from penstock.flow.model.run_input import Disabled, Retried, RunTimedOut
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.net import FAIL
@@ -28,21 +28,20 @@ def retry(decision: DecisionState, retried: Retried) -> Answer:
     decision.ended, decision.status = False, "running"
     decision.ending = decision.error = decision.ended_at = decision.result = None
     decision.epoch += 1
-    decision.correlations += tuple(
-        sorted(decision.keys, key=decision.keys.__getitem__)
-    )  # given back when the run ended
+    # Given back when the run ended.
+    decision.correlations += tuple(sorted(decision.keys, key=decision.keys.__getitem__))
     decision.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     if retried.paused is not None:
         _renew_pauses(decision, retried.paused)
     forget_failures(decision.flow, decision.board, {firing.number for firing in firings})
     decision.halted = Map()
     for firing in firings:
-        decision.failed, decision.put_off = (
-            without(decision.failed, firing.number),
-            without(decision.put_off, firing.number),
-        )
+        decision.failed = without(decision.failed, firing.number)
+        decision.put_off = without(decision.put_off, firing.number)
         decision.board.put_back(decision.step_of(firing).wired, firing.taken)
-        _keep_elements(decision, firing)
+        if firing.total is not None:  # finished elements of an `each` are not run again
+            consumed = tuple(token.number for token in firing.taken.tokens())
+            decision.kept = decision.kept.set(consumed, firing)
     if decision.flow.timeout is not None:
         decision.timers += (Timer(decision.now + decision.flow.timeout, RunTimedOut(decision.epoch)),)
     return "accepted"
@@ -71,13 +70,6 @@ def forget_failures(flow: Flow, board: MutableMarking, firings: set[int]) -> Non
     ]
     for slot, token in stale:
         board.remove(slot, token.number)
-
-
-def _keep_elements(decision: DecisionState, firing: Firing) -> None:
-    """Finished elements of an `each` are not run again."""
-    if firing.total is not None:
-        consumed = tuple(token.number for token in firing.taken.tokens())
-        decision.kept = decision.kept.set(consumed, firing)
 
 
 def disable(decision: DecisionState, request: Disabled) -> Answer:

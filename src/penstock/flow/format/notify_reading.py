@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from penstock.flow.format.fields import (
-    Level,
-    Read,
-    Spot,
-    choice,
-    expression,
-    filled,
-    listed,
-    name,
-    read_level,
-)
+from penstock.flow.format import fields
+from penstock.flow.format.fields import Level, Read, Spot, read_level
 from penstock.flow.format.verify_reading import secret_name
 from penstock.flow.model.definition import Notice
 from penstock.flow.values.payload import is_keepable
@@ -26,7 +17,7 @@ MAX_URL_LENGTH = 1000
 
 
 def _keepable(spot: Spot) -> str | None:
-    found = filled(spot)
+    found = fields.filled(spot)
     if found is not None and not is_keepable(found):
         spot.wrong("wrong_value", f"`{spot.label}` has a character that no database keeps: leave it out.")
         return None
@@ -55,7 +46,7 @@ def _address(spot: Spot) -> str | None:
 
 def _some(read: Read) -> Read:
     """A list that is not empty: nobody is told of nothing."""
-    read_all = listed(read)
+    read_all = fields.listed(read)
 
     def read_some(spot: Spot) -> tuple[str, ...] | None:
         if spot.value == []:
@@ -68,9 +59,9 @@ def _some(read: Read) -> Read:
 
 
 _COMMON: dict[str, Read] = {
-    "events": _some(name("an event", None)),
-    "statuses": _some(choice("succeeded", "failed", "canceled", "timed_out")),
-    "data": expression,
+    "events": _some(fields.name("an event", None)),
+    "statuses": _some(fields.choice("succeeded", "failed", "canceled", "timed_out")),
+    "data": fields.expression,
 }
 NOTICE = Level("an entry of `notify`", {"bus": _keepable, "topic": _keepable, **_COMMON}, ("bus", "topic"))
 WEBHOOK = Level(

@@ -7,22 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.format.fields import (
-    Level,
-    Spot,
-    check_name,
-    choice,
-    expression,
-    flag,
-    identifier,
-    json_map,
-    json_schema,
-    long_duration,
-    map_of,
-    read_level,
-    text,
-    whole,
-)
+from penstock.flow.format import fields
+from penstock.flow.format.fields import Level, Spot, check_name, read_level
 from penstock.flow.format.json_text import read_json_text
 from penstock.flow.format.nodes import Findings, Node, Place, PlainTree, check_text, describe, plain
 from penstock.flow.format.notify_reading import NOTICE, read_notify
@@ -162,24 +148,24 @@ WORKFLOW = Level(
     "the workflow",
     {
         "penstock": _format,
-        "name": identifier("a workflow"),
-        "title": text,
-        "description": text,
+        "name": fields.identifier("a workflow"),
+        "title": fields.text,
+        "description": fields.text,
         "source": read_source,
         "external": read_external,
-        "params": json_schema,
-        "result": expression,
+        "params": fields.json_schema,
+        "result": fields.expression,
         "defaults": read_policy,
-        "timeout": long_duration,
-        "cleanup_timeout": long_duration,
-        "on_failure": choice("fail", "continue"),
-        "endless": flag,
-        "max_running": whole(1),
-        "retention": long_duration,
-        "labels": map_of(text),
+        "timeout": fields.long_duration,
+        "cleanup_timeout": fields.long_duration,
+        "on_failure": fields.choice("fail", "continue"),
+        "endless": fields.flag,
+        "max_running": fields.whole(1),
+        "retention": fields.long_duration,
+        "labels": fields.map_of(fields.text),
         "notify": read_notify,
         "steps": _steps,
-        "view": json_map,
+        "view": fields.json_map,
     },
     ("name", "steps"),
     free=True,

@@ -5,23 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.flow.format.fields import (
-    Level,
-    Read,
-    Spot,
-    choice,
-    expression,
-    filled,
-    flag,
-    identifier,
-    json_schema,
-    long_duration,
-    map_of,
-    name,
-    read_level,
-    unknown_key,
-    whole,
-)
+from penstock.flow.format import fields
+from penstock.flow.format.fields import Level, Read, Spot, read_level, unknown_key
 from penstock.flow.format.nodes import plain
 from penstock.flow.format.verify_reading import read_verify
 from penstock.flow.model.definition import External, From, Json, Source
@@ -30,7 +15,7 @@ from penstock.flow.values.schedule import SHORTEST, cron_problem, zone_problem
 
 
 def _every(spot: Spot) -> Json:
-    found = long_duration(spot)
+    found = fields.long_duration(spot)
     if found is not None and found < SHORTEST:
         spot.wrong("bad_duration", "`every` must be 1s or longer.")
         return None
@@ -41,7 +26,7 @@ def _sound(problem: Callable[[str], str | None]) -> Read:
     """Text that nothing is wrong with."""
 
     def read(spot: Spot) -> str | None:
-        value = filled(spot)
+        value = fields.filled(spot)
         told = None if value is None else problem(value)
         if told is not None:
             spot.wrong("wrong_value", told)
@@ -55,7 +40,7 @@ _cron, _zone = _sound(cron_problem), _sound(zone_problem)
 
 
 def _events(spot: Spot) -> list[str] | None:
-    read = choice("created", "deleted")
+    read = fields.choice("created", "deleted")
     found = [read(item) for item in spot.items()]
     if not found or len(set(found)) < len(found):
         spot.wrong("wrong_value", "`events` must list `created`, `deleted` or both, each once.")
@@ -63,25 +48,32 @@ def _events(spot: Spot) -> list[str] | None:
 
 
 _KIND = {"kind": lambda spot: spot.value}
-_STORE: dict[str, Read] = {"store": identifier("a store"), "prefix": filled}
+_STORE: dict[str, Read] = {"store": fields.identifier("a store"), "prefix": fields.filled}
 _REQUEST: dict[str, Read] = {
-    "where": expression,
-    "subject": expression,
-    "input": expression,
-    "id": expression,
+    "where": fields.expression,
+    "subject": fields.expression,
+    "input": fields.expression,
+    "id": fields.expression,
 }
-_BUS: dict[str, Read] = {"bus": filled, "topic": filled}
+_BUS: dict[str, Read] = {"bus": fields.filled, "topic": fields.filled}
 
 SOURCES: dict[str, Level] = {
     "api": Level("a source of kind `api`", _KIND),
     "object": Level(
         "a source of kind `object`",
-        {**_KIND, **_STORE, "suffix": filled, "glob": filled, "where": expression, "events": _events},
+        {
+            **_KIND,
+            **_STORE,
+            "suffix": fields.filled,
+            "glob": fields.filled,
+            "where": fields.expression,
+            "events": _events,
+        },
         ("store",),
     ),
     "search": Level(
         "a source of kind `search`",
-        {**_KIND, **_STORE, "glob": filled, "where": expression, "cron": _cron, "tz": _zone},
+        {**_KIND, **_STORE, "glob": fields.filled, "where": fields.expression, "cron": _cron, "tz": _zone},
         ("store", "cron"),
     ),
     "schedule": Level(
@@ -91,9 +83,9 @@ SOURCES: dict[str, Level] = {
             "cron": _cron,
             "every": _every,
             "tz": _zone,
-            "overrun": choice("skip", "start", "abort", "delay", "delay_until_success"),
-            "max_running": whole(1),
-            "catch_up": choice("none", "latest", "all"),
+            "overrun": fields.choice("skip", "start", "abort", "delay", "delay_until_success"),
+            "max_running": fields.whole(1),
+            "catch_up": fields.choice("none", "latest", "all"),
         },
     ),
     "webhook": Level("a source of kind `webhook`", {**_KIND, "verify": read_verify, **_REQUEST}, ("verify",)),
@@ -101,11 +93,11 @@ SOURCES: dict[str, Level] = {
 }
 
 _FROM: dict[str, Read] = {
-    "where": expression,
-    "key": map_of(expression),
-    "data": expression,
-    "set": expression,
-    "id": expression,
+    "where": fields.expression,
+    "key": fields.map_of(fields.expression),
+    "data": fields.expression,
+    "set": fields.expression,
+    "id": fields.expression,
 }
 FROM: dict[str, Level] = {
     "webhook": Level("`from` of kind `webhook`", {**_KIND, "verify": read_verify, **_FROM}),
@@ -168,7 +160,13 @@ MAX_EVENTS = 2_000
 
 EXTERNAL = Level(
     "an external event",
-    {"name": name("an external event"), "many": flag, "optional": flag, "schema": json_schema, "from": _from},
+    {
+        "name": fields.name("an external event"),
+        "many": fields.flag,
+        "optional": fields.flag,
+        "schema": fields.json_schema,
+        "from": _from,
+    },
     ("name",),
 )
 

@@ -5,30 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from penstock.flow.format.fields import (
-    Level,
-    Read,
-    Spot,
-    choice,
-    duration,
-    expression,
-    filled,
-    identifier,
-    json_map,
-    listed,
-    long_duration,
-    name,
-    number,
-    read_level,
-    text,
-    whole,
-)
+from penstock.flow.format import fields
+from penstock.flow.format.fields import Level, Read, Spot, read_level
 from penstock.flow.model.definition import Backoff, Policy, Slot, Step, Timeouts
 from penstock.flow.model.names import Hints
 from penstock.kernel.net import CANCEL, FAIL, OK, START, TIMEOUT
 
-event_in_emits = name("an event", reserved=(OK, FAIL, CANCEL, START, TIMEOUT))
-event_in_after = name("an event", reserved=None)
+event_in_emits = fields.name("an event", reserved=(OK, FAIL, CANCEL, START, TIMEOUT))
+event_in_after = fields.name("an event", reserved=None)
 
 
 def _backoff(spot: Spot) -> Backoff:
@@ -43,7 +27,7 @@ def _timeout_retries(spot: Spot) -> tuple[float, ...] | None:
     if not isinstance(spot.value, list):
         spot.must("a list of numbers such as [1, 2, 4]")
         return None
-    found: tuple[float, ...] | None = listed(number(0, above=True))(spot)
+    found: tuple[float, ...] | None = fields.listed(fields.number(0, above=True))(spot)
     return found
 
 
@@ -53,7 +37,7 @@ def _disabled(spot: Spot) -> bool | str | None:
     if not isinstance(spot.value, str):
         spot.must("true, false or the name of a port")
         return None
-    found: str | None = name("a port")(spot)
+    found: str | None = fields.name("a port")(spot)
     return found
 
 
@@ -87,7 +71,7 @@ def _emits(spot: Spot) -> dict[str, tuple[str, ...]] | None:
     found: dict[str, tuple[str, ...]] = {}
     for port in spot.value:
         child = spot.child(port)
-        name("a port")(child.part(port, child.key_place))
+        fields.name("a port")(child.part(port, child.key_place))
         events = _emitted(child)
         if events is not None:
             found[port] = events
@@ -108,7 +92,7 @@ def _slot(spot: Spot) -> Slot | None:
         spot.must("an event, `a | b`, or {need: n, of: [...]}")
         return None
     if not isinstance(spot.value, str):
-        text(spot)
+        fields.text(spot)
         return None
     if "|" not in spot.value:
         event = event_in_after(spot)
@@ -158,42 +142,51 @@ def _count(events: int) -> str:
 
 BACKOFF = Level(
     "`backoff`",
-    {"initial": duration, "factor": number(1, 1000), "max": duration, "jitter": number(0, 1)},
+    {
+        "initial": fields.duration,
+        "factor": fields.number(1, 1000),
+        "max": fields.duration,
+        "jitter": fields.number(0, 1),
+    },
 )
 TIMEOUTS = Level(
     "`timeouts`",
-    dict.fromkeys(("schedule_to_start", "start_to_close", "schedule_to_close", "heartbeat"), long_duration),
+    dict.fromkeys(
+        ("schedule_to_start", "start_to_close", "schedule_to_close", "heartbeat"), fields.long_duration
+    ),
 )
-SLOT = Level("a slot of `after`", {"need": whole(1), "of": _of, "rest": choice("keep")}, ("need", "of"))
+SLOT = Level(
+    "a slot of `after`", {"need": fields.whole(1), "of": _of, "rest": fields.choice("keep")}, ("need", "of")
+)
 
 POLICY: dict[str, Read] = {
-    "parallel": whole(1),
-    "task_list": identifier("a task list"),
-    "priority": whole(),
-    "retries": whole(0),
+    "parallel": fields.whole(1),
+    "task_list": fields.identifier("a task list"),
+    "priority": fields.whole(),
+    "retries": fields.whole(0),
     "backoff": _backoff,
     "timeout_retries": _timeout_retries,
     "timeouts": _timeouts,
-    "warn_after": long_duration,
+    "warn_after": fields.long_duration,
 }
 DEFAULTS = Level("`defaults`", POLICY)
 STEP = Level(
     "a step",
     {
-        "task": filled,
-        "title": text,
+        "task": fields.filled,
+        "title": fields.text,
         "after": _after,
         "emits": _emits,
         "fails": _emitted,
-        "with": json_map,
-        "each": expression,
-        "each_failure": choice("fail", "collect"),
+        "with": fields.json_map,
+        "each": fields.expression,
+        "each_failure": fields.choice("fail", "collect"),
         **POLICY,
-        "serialize": expression,
-        "serialize_limit": whole(1),
-        "serialize_scope": name("a scope"),
-        "cancels": listed(name("a step")),
-        "match": expression,
+        "serialize": fields.expression,
+        "serialize_limit": fields.whole(1),
+        "serialize_scope": fields.name("a scope"),
+        "cancels": fields.listed(fields.name("a step")),
+        "match": fields.expression,
         "disabled": _disabled,
     },
     ("task",),

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import re
 
-from penstock.flow.format.fields import (
-    Level,
-    Read,
-    Spot,
-    choice,
-    filled,
-    identifier,
-    listed,
-    read_level,
-    text,
-)
+from penstock.flow.format import fields
+from penstock.flow.format.fields import Level, Read, Spot, read_level
 from penstock.flow.format.nodes import plain
 from penstock.flow.model.definition import Json
 from penstock.flow.model.names import nearest
@@ -24,7 +15,7 @@ _LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")
 
 
 def secret_name(spot: Spot) -> str | None:
-    found: str | None = identifier("a secret")(spot)
+    found: str | None = fields.identifier("a secret")(spot)
     if found is not None and _LIKE_A_SECRET.match(found):
         spot.wrong(
             "wrong_value",
@@ -35,7 +26,7 @@ def secret_name(spot: Spot) -> str | None:
 
 
 def _topic(spot: Spot) -> str | None:
-    found = filled(spot)
+    found = fields.filled(spot)
     if found is not None and not _TOPIC.fullmatch(found):
         spot.wrong(
             "wrong_value",
@@ -46,8 +37,12 @@ def _topic(spot: Spot) -> str | None:
 
 
 _METHOD: dict[str, Read] = {"method": lambda spot: spot.value}
-_SHARED: dict[str, Read] = {**_METHOD, "secret": listed(secret_name), "origins": listed(filled)}
-_HEADER: dict[str, Read] = {"header": identifier("a header"), "prefix": text}
+_SHARED: dict[str, Read] = {
+    **_METHOD,
+    "secret": fields.listed(secret_name),
+    "origins": fields.listed(fields.filled),
+}
+_HEADER: dict[str, Read] = {"header": fields.identifier("a header"), "prefix": fields.text}
 
 METHODS: dict[str, Level] = {
     "standard": Level("`verify` of method `standard`", _SHARED, ("secret",)),
@@ -57,13 +52,13 @@ METHODS: dict[str, Level] = {
         {
             **_SHARED,
             **_HEADER,
-            "algorithm": choice("sha256", "sha512", "sha1"),
-            "encoding": choice("hex", "base64"),
+            "algorithm": fields.choice("sha256", "sha512", "sha1"),
+            "encoding": fields.choice("hex", "base64"),
         },
         ("secret",),
     ),
     "token": Level("`verify` of method `token`", {**_SHARED, **_HEADER}, ("secret",)),
-    "sns": Level("`verify` of method `sns`", {**_METHOD, "topics": listed(_topic)}),
+    "sns": Level("`verify` of method `sns`", {**_METHOD, "topics": fields.listed(_topic)}),
 }
 
 
@@ -88,7 +83,7 @@ def read_verify(spot: Spot) -> Json:
 
 
 def _short(spot: Spot) -> str | None:
-    method = filled(spot)
+    method = fields.filled(spot)
     if method is None:
         return None
     if method not in METHODS:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from penstock.flow.model import definition, retry_policy
 
@@ -16,28 +19,20 @@ def pick(own: T | None, default: T | None, otherwise: T) -> T:
     return otherwise if default is None else default
 
 
+def written(own: Struct | None, default: Struct | None) -> dict[str, Any]:
+    """The fields that a step or the workflow's `defaults` gives; the step's own value counts."""
+    found = {}
+    for each in (default, own):
+        pairs = asdict(each).items() if each is not None else ()
+        found.update({name: value for name, value in pairs if value is not None})
+    return found
+
+
 def backoff_of(own: definition.Backoff | None, default: definition.Backoff | None) -> retry_policy.Backoff:
-    mine, theirs, standard = (
-        own or definition.Backoff(),
-        default or definition.Backoff(),
-        retry_policy.Backoff(),
-    )
-    return retry_policy.Backoff(
-        pick(mine.initial, theirs.initial, standard.initial),
-        pick(mine.factor, theirs.factor, standard.factor),
-        pick(mine.max, theirs.max, standard.max),
-        pick(mine.jitter, theirs.jitter, standard.jitter),
-    )
+    return retry_policy.Backoff(**written(own, default))
 
 
 def timeouts_of(
     own: definition.Timeouts | None, default: definition.Timeouts | None
 ) -> retry_policy.Timeouts:
-    mine, theirs = own or definition.Timeouts(), default or definition.Timeouts()
-    standard = retry_policy.Timeouts()
-    return retry_policy.Timeouts(
-        pick(mine.schedule_to_start, theirs.schedule_to_start, None),
-        pick(mine.start_to_close, theirs.start_to_close, None),
-        pick(mine.schedule_to_close, theirs.schedule_to_close, None),
-        pick(mine.heartbeat, theirs.heartbeat, standard.heartbeat),
-    )
+    return retry_policy.Timeouts(**written(own, default))

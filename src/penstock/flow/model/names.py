@@ -97,6 +97,5 @@ def shown(text: str, longest: int = 40) -> str:
 def _in_name(character: str) -> bool:
     if character in _PUNCTUATION or character.isalnum():
         return True
-    return unicodedata.category(character).startswith(
-        "M"
-    )  # vowel signs of Indic scripts are marks, not letters
+    # Vowel signs of Indic scripts are marks, not letters.
+    return unicodedata.category(character).startswith("M")

@@ -160,9 +160,8 @@ class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     steps: Map[str, StepState] = Map()
     failed: Map[int, Firing] = Map()  # failed firings, and
     halted: Map[int, Firing] = Map()  # firings that FAIL withdrew: what `retry` puts back
-    kept: Map[tuple[int, ...], Firing] = (
-        Map()
-    )  # of a retried `each`: what it consumed -> whose results are kept
+    # Of a retried `each`: what it consumed -> whose results are kept.
+    kept: Map[tuple[int, ...], Firing] = Map()
     came: Map[str, int] = Map()  # outside events that were acted on
     seen: Map[str, int] = Map()  # ids of outside events -> history number
     keys: Map[tuple[str, str], int] = Map()  # correlation: name and value -> history number

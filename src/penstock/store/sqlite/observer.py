@@ -39,7 +39,7 @@ class Observer:
         self, limit: int, *, after: int | None = None, before: int | None = None
     ) -> list[Audited]:
         """See `Store.audits`."""
-        return await self._read(lambda session: audit_log.audits(session, limit, after, before))
+        return await self._read(lambda session: audit_log.audits(session, limit, after=after, before=before))
 
     async def audit_head(self) -> AuditHead:
         """See `Store.audit_head`."""

@@ -15,6 +15,7 @@ from penstock.store.rows.access import (
     NewSession,
     SessionRow,
 )
+from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import (
     NEVER,
     Row,
@@ -26,55 +27,9 @@ from penstock.store.sqlite.session import (
     moment_or_none,
 )
 from penstock.store.sqlite.tables import audit_log
-from penstock.store.sqlite.writer import Writer
 
 _LAST = "\U0010ffff"
 """After every id."""
-
-
-class SqliteAccess:
-    """See `store.protocol.AccessStore`."""
-
-    _writer: Writer
-
-    async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
-        return await self._writer.write(lambda session: _add_token(session, token, audit))
-
-    async def access_tokens(
-        self, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
-    ) -> list[AccessTokenRow]:
-        return await self._writer.read(lambda session: _tokens(session, ids, before, limit))
-
-    async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
-        return await self._writer.write(lambda session: _revoke(session, id, audit))
-
-    async def note_use(
-        self, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
-    ) -> None:
-        await self._writer.write(lambda session: _use(session, apart, tokens, sessions))
-
-    async def add_session(
-        self,
-        session: NewSession,
-        lasts: timedelta,
-        instead: bytes | None = None,
-        audit: AuditRow | None = None,
-    ) -> None:
-        await self._writer.write(lambda work: _add_session(work, session, lasts, instead, audit))
-
-    async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
-        return await self._writer.read(lambda session: _session(session, digest, idle))
-
-    async def drop_sessions(
-        self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
-    ) -> int:
-        return await self._writer.write(lambda session: _drop_sessions(session, digests, names, audit))
-
-    async def add_login(self, login: Login, lasts: timedelta) -> None:
-        await self._writer.write(lambda session: _add_login(session, login, lasts))
-
-    async def take_login(self, digest: bytes) -> Login | None:
-        return await self._writer.write(lambda session: _take_login(session, digest))
 
 
 def _names(names: Sequence[str] | None) -> str | None:
@@ -85,13 +40,15 @@ def _named(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else msgspec.json.decode(text, type=tuple[str, ...])
 
 
-def _use(session: Session, apart: timedelta, tokens: Sequence[str], sessions: Sequence[bytes]) -> None:
+def _use(
+    session: Session, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
+) -> None:
     before = session.now - length(apart)
     session.many("use_access_token", [(session.now, id, before) for id in tokens])
     session.many("use_session", [(session.now, digest, before) for digest in sessions])
 
 
-def _add_token(session: Session, token: AccessToken, audit: AuditRow | None) -> bool:
+def _add_token(session: Session, token: AccessToken, audit: AuditRow | None = None) -> bool:
     scopes = (_names(token.workflows), _names(token.task_lists), token.concurrency)
     expires = NEVER if token.expires_at is None else micros(token.expires_at)
     row = (token.id, token.role, token.name, token.digest, *scopes, expires, token.made_by, session.now)
@@ -102,7 +59,7 @@ def _add_token(session: Session, token: AccessToken, audit: AuditRow | None) -> 
 
 
 def _tokens(
-    session: Session, ids: Sequence[str] | None, before: str | None, limit: int
+    session: Session, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
 ) -> list[AccessTokenRow]:
     if ids is not None:
         rows = [row for id in ids for row in session.rows("one_access_token", (id,))]
@@ -133,7 +90,7 @@ def _token(row: Row, now: int) -> AccessTokenRow:
     )
 
 
-def _revoke(session: Session, id: str, audit: AuditRow | None) -> bool:
+def _revoke(session: Session, id: str, audit: AuditRow | None = None) -> bool:
     if not session.run("revoke_access_token", (session.now, id)):
         return False
     audit_log.note_one(session, audit)
@@ -141,7 +98,11 @@ def _revoke(session: Session, id: str, audit: AuditRow | None) -> bool:
 
 
 def _add_session(
-    work: Session, session: NewSession, lasts: timedelta, instead: bytes | None, audit: AuditRow | None
+    work: Session,
+    session: NewSession,
+    lasts: timedelta,
+    instead: bytes | None = None,
+    audit: AuditRow | None = None,
 ) -> None:
     work.run("drop_outdated_sessions", (work.now,))
     if instead is not None:
@@ -163,7 +124,7 @@ def _session(work: Session, digest: bytes, idle: timedelta) -> SessionRow | None
 
 
 def _drop_sessions(
-    session: Session, digests: Sequence[bytes], names: Sequence[str], audit: AuditRow | None
+    session: Session, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
 ) -> int:
     gone = session.many("drop_session", [(digest,) for digest in digests])
     gone += session.many("drop_sessions_of_name", [(name,) for name in names])
@@ -183,3 +144,17 @@ def _take_login(session: Session, digest: bytes) -> Login | None:
     if row is None or row[4] <= session.now:
         return None
     return Login(digest=row[0], nonce=row[1], verifier=row[2], back_to=row[3])
+
+
+class SqliteAccess:
+    """See `store.protocol.AccessStore`."""
+
+    add_access_token = writes(_add_token)
+    access_tokens = reads(_tokens)
+    revoke_access_token = writes(_revoke)
+    note_use = writes(_use)
+    add_session = writes(_add_session)
+    session = reads(_session)
+    drop_sessions = writes(_drop_sessions)
+    add_login = writes(_add_login)
+    take_login = writes(_take_login)

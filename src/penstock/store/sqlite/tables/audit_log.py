@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import astuple
+
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
+from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import NEVER, Row, Session, micros, moment
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteAuditLog:
-    """See `store.protocol.AuditLog`."""
-
-    _writer: Writer
-
-    async def record(self, audits: Sequence[AuditRow]) -> None:
-        await self._writer.write(lambda session: note(session, audits))
-
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
-        return await self._writer.read(lambda session: audits(session, limit, after, before))
-
-    async def audit_head(self) -> AuditHead:
-        return await self._writer.read(head)
+from penstock.store.sqlite.structs import struct
 
 
 def audits(
-    session: Session, limit: int, after: int | None = None, before: int | None = None
+    session: Session, limit: int, *, after: int | None = None, before: int | None = None
 ) -> list[Audited]:
     """See `Store.audits`."""
     if after is not None:
@@ -61,21 +47,17 @@ def head(session: Session) -> AuditHead:
 
 def entry(row: Row) -> Audited:
     """An entry as it was written."""
-    number, at, actor, token_id, ip, action, target, was, became, reason, hash = row
-    said = AuditRow(
-        actor=actor,
-        token_id=token_id,
-        ip=ip,
-        action=action,
-        target=target,
-        before=was,
-        after=became,
-        reason=reason,
-    )
-    return Audited(number=number, at=moment(at), row=said, hash=hash)
+    number, at, *said, hash = row
+    return Audited(number=number, at=moment(at), row=struct(AuditRow, tuple(said)), hash=hash)
 
 
 def _columns(entry: Audited) -> Row:
-    row = entry.row
-    said = (row.actor, row.token_id, row.ip, row.action, row.target, row.before, row.after, row.reason)
-    return (entry.number, micros(entry.at), *said, entry.hash)
+    return (entry.number, micros(entry.at), *astuple(entry.row), entry.hash)
+
+
+class SqliteAuditLog:
+    """See `store.protocol.AuditLog`."""
+
+    record = writes(note)
+    audits = reads(audits)
+    audit_head = reads(head)

@@ -6,65 +6,31 @@ from collections.abc import Collection, Sequence
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sqlite.session import NEVER, Row, Session, json_list, moment
+from penstock.store.sqlite.methods import reads, writes
+from penstock.store.sqlite.session import NEVER, Session, json_list, moment
+from penstock.store.sqlite.structs import struct, structs
 from penstock.store.sqlite.tables.audit_log import note_one
 from penstock.store.sqlite.tables.workflow_versions import has_text
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteDrafts:
-    """See `store.protocol.Drafts`."""
-
-    _writer: Writer
-
-    async def draft(self, workflow: str) -> DraftRow | None:
-        return await self._writer.read(lambda session: _draft(session, workflow))
-
-    async def save_draft(
-        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> DraftRow | None:
-        return await self._writer.write(lambda session: _save(session, draft, expect, audit))
-
-    async def drop_draft(
-        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> bool | None:
-        return await self._writer.write(lambda session: _drop(session, workflow, expect, audit))
-
-    async def drafts(self) -> list[DraftLine]:
-        return await self._writer.read(_lines)
-
-    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        values = (workflow, NEVER if before is None else before, limit)
-        found = await self._writer.read(lambda session: session.rows("list_versions", values))
-        return [VersionLine(version=version, note=note, at=moment(at)) for version, note, at in found]
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        return await self._writer.read(lambda session: _counts(session, json_list(workflows)))
 
 
 def _draft(session: Session, workflow: str) -> DraftRow | None:
     row = session.row("one_draft", (workflow,))
-    return None if row is None else _row(row)
-
-
-def _row(row: Row) -> DraftRow:
-    workflow, definition, title, author, at = row
-    return DraftRow(workflow=workflow, definition=definition, title=title, author=author, at=moment(at))
+    return None if row is None else struct(DraftRow, row, at=moment)
 
 
 def _save(
-    session: Session, draft: NewDraft, expect: Collection[str] | None, audit: AuditRow | None
+    session: Session, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
 ) -> DraftRow | None:
     if not has_text(session, draft.workflow, expect):
         return None
     row = (draft.workflow, draft.definition, draft.title, draft.author, session.now)
     session.run("put_draft", row)
     note_one(session, audit)
-    return _row(row)
+    return struct(DraftRow, row, at=moment)
 
 
 def _drop(
-    session: Session, workflow: str, expect: Collection[str] | None, audit: AuditRow | None
+    session: Session, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
 ) -> bool | None:
     if not has_text(session, workflow, expect):
         return None
@@ -75,13 +41,16 @@ def _drop(
 
 
 def _lines(session: Session) -> list[DraftLine]:
-    return [
-        DraftLine(workflow=workflow, title=title, author=author, at=moment(at), changed=bool(changed))
-        for workflow, title, author, at, changed in session.rows("list_drafts")
-    ]
+    return structs(DraftLine, session.rows("list_drafts"), at=moment, changed=bool)
 
 
-def _counts(session: Session, names: str) -> dict[str, dict[str, int]]:
+def _versions(session: Session, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+    values = (workflow, NEVER if before is None else before, limit)
+    return structs(VersionLine, session.rows("list_versions", values), at=moment)
+
+
+def _counts(session: Session, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+    names = json_list(workflows)
     found = {
         workflow: {"succeeded": count}
         for workflow, count in session.rows("count_runs_of_workflows", (names,))
@@ -90,3 +59,14 @@ def _counts(session: Session, names: str) -> dict[str, dict[str, int]]:
         found[workflow][status] = count
         found[workflow]["succeeded"] -= count
     return found
+
+
+class SqliteDrafts:
+    """See `store.protocol.Drafts`."""
+
+    draft = reads(_draft)
+    save_draft = writes(_save)
+    drop_draft = writes(_drop)
+    drafts = reads(_lines)
+    versions = reads(_versions)
+    counts = reads(_counts)

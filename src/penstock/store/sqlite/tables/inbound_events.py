@@ -16,33 +16,9 @@ from penstock.store.sqlite.commit.lock_grants import (
     note_seen,
     owners_of,
 )
+from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import Session, moment
 from penstock.store.sqlite.tables.audit_log import note_one
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteInboundEvents:
-    """See `store.protocol.InboundEvents`."""
-
-    _writer: Writer
-
-    async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
-        return await self._writer.read(lambda session: _find(session, keys))
-
-    async def keep(self, kept: PendingEvent) -> str | None:
-        return await self._writer.write(lambda session: _keep(session, kept))
-
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
-        return await self._writer.read(lambda session: _seen(session, ids))
-
-    async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
-        return await self._writer.write(lambda session: _settle(session, id, deliver, audit))
-
-    async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
-        return await self._writer.read(lambda session: _undelivered(session, after, limit))
-
-    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
-        return await self._writer.read(lambda session: _refused(session, limit))
 
 
 def _find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
@@ -69,18 +45,17 @@ def _came(session: Session, one: Seen) -> bool:
     return session.row("seen_there", (one.scope, one.id, session.now)) is not None
 
 
-def _settle(session: Session, id: int, deliver: bool, audit: AuditRow | None) -> bool:
+def _settle(session: Session, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
     body = session.row("kept_body", (id,))
     if body is None:
         return False
     if deliver:
-        keys = [(name, value) for name, value in session.rows("kept_keys", (id,))]
+        keys = session.rows("kept_keys", (id,))
         owner = first_owner(owners_of(session, keys), keys)
         if owner is None:
             return False
-        insert_messages(
-            session, [(owner, body[0])], timedelta(0)
-        )  # whoever looks first: the caller is not told
+        # Whoever looks first: the caller gets no hint.
+        insert_messages(session, [(owner, body[0])], timedelta(0))
     drop_pending(session, id)
     note_one(session, audit)
     return True
@@ -102,4 +77,15 @@ def _undelivered(session: Session, after: int, limit: int) -> list[PendingEventR
 
 
 def _refused(session: Session, limit: int) -> list[tuple[str, str, str, str]]:
-    return [(name, value, run, holder) for name, value, run, holder in session.rows("list_refused", (limit,))]
+    return session.rows("list_refused", (limit,))
+
+
+class SqliteInboundEvents:
+    """See `store.protocol.InboundEvents`."""
+
+    find = reads(_find)
+    keep = writes(_keep)
+    seen = reads(_seen)
+    settle = writes(_settle)
+    undelivered = reads(_undelivered)
+    refused = reads(_refused)

@@ -6,37 +6,20 @@ from collections.abc import Sequence
 
 from penstock.store.rows.change import Change
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
+from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import Session, moment
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteOutbox:
-    """See `store.protocol.Outbox`."""
-
-    _writer: Writer
-
-    async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
-        return await self._writer.read(lambda session: _outbox_messages(session, bus, limit))
-
-    async def sent(self, messages: Sequence[int]) -> None:
-        await self._writer.write(lambda session: session.many("drop_letter", [(id,) for id in messages]))
-
-    async def outbox(self) -> list[OutboxRow]:
-        rows = await self._writer.read(lambda session: session.rows("outbox_sizes"))
-        return [OutboxRow(bus, topic, waiting, moment(oldest)) for bus, topic, waiting, oldest in rows]
+from penstock.store.sqlite.structs import structs
 
 
 def insert_outbox_messages(session: Session, changes: Sequence[Change]) -> None:
     """Put what changes publish into the outbox, in their order."""
     rows = [(c.run, message) for c in changes for message in c.outbox_messages]
     ids = session.numbers(len(rows))
-    session.many(
-        "insert_letter",
-        [
-            (id, message.bus, message.topic, run, message.body, session.now)
-            for id, (run, message) in zip(ids, rows, strict=True)
-        ],
+    letters = (
+        (id, message.bus, message.topic, run, message.body, session.now)
+        for id, (run, message) in zip(ids, rows, strict=True)
     )
+    session.many("insert_letter", list(letters))
 
 
 def _outbox_messages(session: Session, bus: str, limit: int) -> list[OutboxMessageRow]:
@@ -47,3 +30,19 @@ def _outbox_messages(session: Session, bus: str, limit: int) -> list[OutboxMessa
         rows = session.rows("letters_of_topic", (bus, topic, limit))
         found += [OutboxMessageRow(id, run, topic, body) for id, run, body in rows]
     return found
+
+
+def _sent(session: Session, messages: Sequence[int]) -> None:
+    session.many("drop_letter", [(id,) for id in messages])
+
+
+def _outbox(session: Session) -> list[OutboxRow]:
+    return structs(OutboxRow, session.rows("outbox_sizes"), oldest=moment)
+
+
+class SqliteOutbox:
+    """See `store.protocol.Outbox`."""
+
+    outbox_messages = reads(_outbox_messages)
+    sent = writes(_sent)
+    outbox = reads(_outbox)

@@ -14,6 +14,7 @@ from penstock.store.rows.rows import (
     Renewal,
     Worker,
 )
+from penstock.store.sqlite.methods import writes
 from penstock.store.sqlite.session import (
     NEVER,
     Row,
@@ -25,34 +26,6 @@ from penstock.store.sqlite.session import (
     moment_or_none,
     unique,
 )
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteTasks:
-    """See `store.protocol.Tasks`."""
-
-    _writer: Writer
-
-    async def lease(self, request: ClaimRequest) -> list[Leased]:
-        return await self._writer.write(lambda session: _lease(session, request))
-
-    async def renew(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
-        return await self._writer.write(lambda session: _renew(session, heartbeats))
-
-    async def release(self, leases: Sequence[Lease]) -> list[bool]:
-        return await self._writer.write(lambda session: _release(session, leases))
-
-    async def give_up(self, prefix: str) -> int:
-        return await self._writer.write(lambda session: _give_up(session, prefix))
-
-    async def log(self, lines: Sequence[LogLine]) -> None:
-        await self._writer.write(lambda session: _log(session, lines))
-
-    async def register(self, worker: Worker) -> None:
-        await self._writer.write(lambda session: _register(session, worker))
-
-    async def deregister(self, worker: str) -> None:
-        await self._writer.write(lambda session: session.run("drop_worker", (worker,)))
 
 
 def _lease(session: Session, request: ClaimRequest) -> list[Leased]:
@@ -133,3 +106,19 @@ def _register(session: Session, worker: Worker) -> None:
     session.run(
         "put_worker", (worker.id, worker.name, lists, tasks, worker.concurrency, started, session.now)
     )
+
+
+def _deregister(session: Session, worker: str) -> None:
+    session.run("drop_worker", (worker,))
+
+
+class SqliteTasks:
+    """See `store.protocol.Tasks`."""
+
+    lease = writes(_lease)
+    renew = writes(_renew)
+    release = writes(_release)
+    give_up = writes(_give_up)
+    log = writes(_log)
+    register = writes(_register)
+    deregister = writes(_deregister)

@@ -8,36 +8,19 @@ from datetime import timedelta
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.rows import TokenChange, TokenRow
 from penstock.store.sql.index_scans import LAST
-from penstock.store.sqlite.session import Row, Session, length, micros, moment_or_none
+from penstock.store.sqlite.methods import reads, writes
+from penstock.store.sqlite.session import Session, length, micros, moment_or_none
+from penstock.store.sqlite.structs import struct, structs
 from penstock.store.sqlite.tables.audit_log import note, note_one
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteTokens:
-    """See `store.protocol.Tokens`."""
-
-    _writer: Writer
-
-    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
-        return await self._writer.read(lambda session: _tokens(session, prefix, after, limit))
-
-    async def change_tokens(
-        self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
-    ) -> list[TokenRow] | str:
-        return await self._writer.write(lambda session: _change(session, changes, audits))
-
-    async def claim_tokens(
-        self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
-    ) -> list[TokenRow]:
-        return await self._writer.write(lambda session: _claim(session, owner, prefix, lease, limit, audit))
 
 
 def _tokens(session: Session, prefix: str, after: str, limit: int) -> list[TokenRow]:
-    return [_token(row) for row in session.rows("list_tokens", (prefix, prefix + LAST, after, limit))]
+    rows = session.rows("list_tokens", (prefix, prefix + LAST, after, limit))
+    return structs(TokenRow, rows, expires=moment_or_none)
 
 
 def _change(
-    session: Session, changes: Sequence[TokenChange], audits: Sequence[AuditRow]
+    session: Session, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
 ) -> list[TokenRow] | str:
     """All are looked at before any is written."""
     for one in changes:
@@ -52,13 +35,13 @@ def _change(
         expires = None if one.expires is None else micros(one.expires)
         row = (one.name, version, one.owner, expires, one.priority, one.data)
         session.run("put_token", row)
-        written.append(_token(row))
+        written.append(struct(TokenRow, row, expires=moment_or_none))
     note(session, audits)
     return written
 
 
 def _claim(
-    session: Session, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None
+    session: Session, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
 ) -> list[TokenRow]:
     free = session.rows("free_tokens", (prefix, prefix + LAST, session.now, limit))
     until = session.now + length(lease)
@@ -67,14 +50,15 @@ def _claim(
         session.row_changed("claim_token", (owner, until, version, name))
         for (name,), version in zip(free, numbers, strict=True)
     ]
-    claimed = [_token(row) for row in found if row is not None]
+    claimed = structs(TokenRow, (row for row in found if row is not None), expires=moment_or_none)
     if claimed:
         note_one(session, audit)
     return claimed
 
 
-def _token(row: Row) -> TokenRow:
-    name, version, owner, expires, priority, data = row
-    return TokenRow(
-        name=name, version=version, owner=owner, expires=moment_or_none(expires), priority=priority, data=data
-    )
+class SqliteTokens:
+    """See `store.protocol.Tokens`."""
+
+    tokens = reads(_tokens)
+    change_tokens = writes(_change)
+    claim_tokens = writes(_claim)

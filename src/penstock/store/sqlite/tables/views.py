@@ -34,58 +34,14 @@ from penstock.store.sql.run_lists import (
     questions,
     tallied,
 )
+from penstock.store.sqlite.methods import reads
 from penstock.store.sqlite.session import NEVER, Row, Session, length, micros, moment, moment_or_none
-from penstock.store.sqlite.writer import Writer
+from penstock.store.sqlite.structs import struct, structs
 
 DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
 _tuple = msgspec.json.Decoder(tuple[str, ...])
-
-
-class SqliteViews:
-    """See `store.protocol.RunViews`, `TaskViews`."""
-
-    _writer: Writer
-
-    async def runs(self, filter: Filter) -> list[RunRow]:
-        return await self._writer.read(lambda session: _runs(session, filter))
-
-    async def count(self, filter: Filter) -> dict[str, int]:
-        return await self._writer.read(lambda session: _count(session, filter))
-
-    async def version_counts(
-        self, workflow: str, since: datetime, until: datetime
-    ) -> dict[tuple[int, str], int]:
-        return await self._writer.read(lambda session: _version_counts(session, workflow, since, until))
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        return await self._writer.read(lambda session: _endings(session, since, until, width))
-
-    async def timings(
-        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
-    ) -> list[TimingRow]:
-        return await self._writer.read(lambda session: _timings(session, runs, most, firings))
-
-    async def waits(self, run: str) -> RunWaits:
-        return await self._writer.read(lambda session: RunWaits(_timers(session, run), _locks(session, run)))
-
-    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
-        return await self._writer.read(lambda session: _logs(session, run, after, limit))
-
-    async def tasks(self, run: str) -> list[TaskRow]:
-        return await self._writer.read(lambda session: _tasks(session, run))
-
-    async def queues(self) -> list[QueueRow]:
-        return await self._writer.read(_queues)
-
-    async def workers(self) -> list[Worker]:
-        return await self._writer.read(_workers)
-
-    async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
-        return await self._writer.read(lambda session: _backlog(session, oldest, stuck))
 
 
 def _runs(session: Session, filter: Filter) -> list[RunRow]:
@@ -122,19 +78,10 @@ def _pairs(session: Session, names: Sequence[str] | None) -> list[Pair]:
 
 
 def _run(row: Row) -> RunRow:
-    id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at = row
-    return RunRow(
-        id=id,
-        workflow=workflow,
-        version=version,
-        subject=subject,
-        status=status,
-        parent=parent,
-        labels=_labels.decode(labels),
-        waiting_for=[] if waiting is None else _names.decode(waiting),
-        started_at=moment(started_at),
-        ended_at=moment_or_none(ended_at),
-    )
+    *same, labels, waiting, started_at, ended_at = row
+    times = moment(started_at), moment_or_none(ended_at)
+    waiting_for = [] if waiting is None else _names.decode(waiting)
+    return struct(RunRow, (*same, _labels.decode(labels), waiting_for, *times))
 
 
 def _count(session: Session, filter: Filter) -> dict[str, int]:
@@ -146,87 +93,44 @@ def _count(session: Session, filter: Filter) -> dict[str, int]:
 
 
 def _tasks(session: Session, run: str) -> list[TaskRow]:
-    return [
-        TaskRow(
-            lease=Lease(*row[:5]),
-            task=row[5],
-            task_list=row[6],
-            worker=row[7],
-            held=bool(row[8]),
-            queued_at=moment(row[9]),
-            started_at=moment_or_none(row[10]),
-            progress=row[11],
-        )
-        for row in session.rows("tasks_of_run", (run,))
-    ]
+    rows = ((Lease(*row[:5]), *row[5:]) for row in session.rows("tasks_of_run", (run,)))
+    return structs(TaskRow, rows, held=bool, queued_at=moment, started_at=moment_or_none)
 
 
-def _timers(session: Session, run: str) -> list[tuple[datetime, bytes]]:
-    return [(moment(due), body) for due, body in session.rows("timers_of_run", (run,))]
+def _waits(session: Session, run: str) -> RunWaits:
+    timers = [(moment(due), body) for due, body in session.rows("timers_of_run", (run,))]
+    locks = session.rows("locks_of_run", (run,))
+    return RunWaits(timers, structs(LockRow, locks, held=bool, holders=_holders))
 
 
-def _locks(session: Session, run: str) -> list[LockRow]:
-    return [
-        LockRow(
-            firing=firing,
-            index=index,
-            key=key,
-            held=bool(held),
-            ahead=ahead,
-            holders=tuple(sorted(_names.decode(holders))),
-        )
-        for firing, index, key, held, ahead, holders in session.rows("locks_of_run", (run,))
-    ]
+def _holders(text: str) -> tuple[str, ...]:
+    return tuple(sorted(_names.decode(text)))
 
 
-def _backlog(session: Session, oldest: int, stuck: int) -> Backlog:
+def _backlog(session: Session, *, oldest: int = 0, stuck: int = 0) -> Backlog:
+    old = session.rows("old_tasks", (oldest,)) if oldest else []
+    waiting = session.rows("waiting_tasks") if stuck else []
+    runs = session.rows("stuck_runs", (stuck,)) if stuck else []
     return Backlog(
-        _old_tasks(session, oldest) if oldest else [],
-        _waiting_tasks(session) if stuck else [],
-        [run for (run,) in session.rows("stuck_runs", (stuck,))] if stuck else [],
+        structs(OldTask, old, queued_at=moment, started_at=moment_or_none),
+        structs(WaitingTasks, waiting, oldest=moment),
+        [run for (run,) in runs],
     )
 
 
-def _old_tasks(session: Session, limit: int) -> list[OldTask]:
-    return [
-        OldTask(
-            run=run,
-            workflow=workflow,
-            version=version,
-            step=step,
-            task=task,
-            task_list=task_list,
-            worker=worker,
-            queued_at=moment(queued_at),
-            started_at=moment_or_none(started_at),
-        )
-        for run, workflow, version, step, task, task_list, worker, queued_at, started_at in session.rows(
-            "old_tasks", (limit,)
-        )
-    ]
-
-
-def _waiting_tasks(session: Session) -> list[WaitingTasks]:
-    return [
-        WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
-        for task_list, task, count, oldest in session.rows("waiting_tasks")
-    ]
-
-
 def _timings(
-    session: Session, runs: Sequence[str], most: int | None, firings: Sequence[int] | None
+    session: Session, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
 ) -> list[TimingRow]:
     if firings is None:
         found = (session.rows("timings_of_runs", (run, -1 if most is None else most)) for run in sorted(runs))
     else:
         which = msgspec.json.encode(firings).decode()
         found = (session.rows("timings_of_firings", (run, which)) for run in sorted(runs))
-    return [_timing(row) for rows in found for row in rows]
-
-
-def _timing(row: Row) -> TimingRow:
-    run, firing, index, attempt, queued_at, started_at = row
-    return TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
+    return [
+        TimingRow(run, firing, index, attempt, moment(queued), moment(started))
+        for rows in found
+        for run, firing, index, attempt, queued, started in rows
+    ]
 
 
 def _version_counts(
@@ -247,28 +151,30 @@ def _endings(
 
 
 def _queues(session: Session) -> list[QueueRow]:
-    return [
-        QueueRow(task_list=name, ready=ready, held=held, leased=leased, oldest=moment_or_none(oldest))
-        for name, ready, held, leased, oldest in session.rows("list_queues", (NEVER,))
-    ]
+    return structs(QueueRow, session.rows("list_queues", (NEVER,)), oldest=moment_or_none)
 
 
 def _workers(session: Session) -> list[Worker]:
-    return [
-        Worker(
-            id=id,
-            name=name,
-            task_lists=_tuple.decode(task_lists),
-            tasks=_tuple.decode(tasks),
-            concurrency=concurrency,
-            started_at=moment(started_at),
-            seen_at=moment(seen_at),
-        )
-        for id, name, task_lists, tasks, concurrency, started_at, seen_at in session.rows(
-            "list_workers", (session.now - length(WORKER_TIMEOUT),)
-        )
-    ]
+    rows = session.rows("list_workers", (session.now - length(WORKER_TIMEOUT),))
+    lists = {"task_lists": _tuple.decode, "tasks": _tuple.decode}
+    return structs(Worker, rows, started_at=moment, seen_at=moment, **lists)
 
 
 def _logs(session: Session, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
-    return [(id, body) for id, body in session.rows("list_logs", (run, after, limit))]
+    return session.rows("list_logs", (run, after, limit))
+
+
+class SqliteViews:
+    """See `store.protocol.RunViews`, `TaskViews`."""
+
+    runs = reads(_runs)
+    count = reads(_count)
+    version_counts = reads(_version_counts)
+    endings = reads(_endings)
+    timings = reads(_timings)
+    logs = reads(_logs)
+    tasks = reads(_tasks)
+    queues = reads(_queues)
+    workers = reads(_workers)
+    backlog = reads(_backlog)
+    waits = reads(_waits)

@@ -9,55 +9,18 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import NewVersion, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.store.sqlite.commit.lock_grants import insert_messages
+from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import Row, Session, moment, moment_or_none
+from penstock.store.sqlite.structs import struct, structs
 from penstock.store.sqlite.tables.audit_log import note_one
-from penstock.store.sqlite.writer import Writer
-
-
-class SqliteWorkflowVersions:
-    """See `store.protocol.WorkflowVersions`."""
-
-    _writer: Writer
-
-    async def publish(
-        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> Version | None:
-        return await self._writer.write(lambda session: _publish(session, new, expect, audit))
-
-    async def version(self, workflow: str, version: int | None) -> Version | None:
-        return await self._writer.read(lambda session: _version(session, workflow, version))
-
-    async def workflows(self) -> list[WorkflowState]:
-        return await self._writer.read(_workflows)
-
-    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
-        return await self._writer.write(lambda session: _set_started(session, workflow, started, audit))
-
-    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
-        return await self._writer.read(lambda session: _source_times(session, workflow))
-
-    async def set_paused(
-        self,
-        workflow: str | None,
-        paused: bool,
-        body: bytes,
-        undone: bytes | None = None,
-        audit: AuditRow | None = None,
-    ) -> bool:
-        return await self._writer.write(
-            lambda session: _set_paused(session, workflow, paused, body, undone, audit)
-        )
 
 
 def _row(row: Row) -> Version:
-    workflow, version, definition, offers, note, at = row
-    return Version(
-        workflow=workflow, version=version, definition=definition, offers=offers, note=note, at=moment(at)
-    )
+    return struct(Version, row, at=moment)
 
 
 def _publish(
-    session: Session, new: NewVersion, expect: Collection[str] | None, audit: AuditRow | None
+    session: Session, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
 ) -> Version | None:
     if not has_text(session, new.workflow, expect):
         return None
@@ -101,29 +64,21 @@ def _restart(session: Session, new: NewVersion) -> bool:
     )
 
 
-def _version(session: Session, workflow: str, number: int | None) -> Version | None:
-    if number is None:
+def _version(session: Session, workflow: str, version: int | None) -> Version | None:
+    if version is None:
         found = session.row("newest_version", (workflow,))
     else:
-        found = session.row("one_version", (workflow, number))
+        found = session.row("one_version", (workflow, version))
     return None if found is None else _row(found)
 
 
 def _workflows(session: Session) -> list[WorkflowState]:
     halted = _installation(session)
-    return [
-        WorkflowState(
-            name=name,
-            latest=latest,
-            started=bool(started),
-            paused=bool(paused),
-            halted=halted,
-        )
-        for name, latest, started, paused in session.rows("list_workflows")
-    ]
+    rows = [(*row, halted) for row in session.rows("list_workflows")]
+    return structs(WorkflowState, rows, started=bool, paused=bool)
 
 
-def _set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None) -> bool:
+def _set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
     if session.row_changed("start_workflow", (started, session.now, workflow)) is None:
         return False
     note_one(session, audit)
@@ -140,8 +95,8 @@ def _set_paused(
     workflow: str | None,
     paused: bool,
     body: bytes,
-    undone: bytes | None,
-    audit: AuditRow | None,
+    undone: bytes | None = None,
+    audit: AuditRow | None = None,
 ) -> bool:
     was = _installation(session) if workflow is None else _paused(session, workflow)
     if was is None:
@@ -168,3 +123,14 @@ def _paused(session: Session, workflow: str) -> bool | None:
 
 def _installation(session: Session) -> bool:
     return session.row("read_setting", ("paused",)) == ("yes",)
+
+
+class SqliteWorkflowVersions:
+    """See `store.protocol.WorkflowVersions`."""
+
+    publish = writes(_publish)
+    version = reads(_version)
+    workflows = reads(_workflows)
+    set_started = writes(_set_started)
+    source_times = reads(_source_times)
+    set_paused = writes(_set_paused)

@@ -65,7 +65,16 @@ def test_there_is_a_patch_for_each_selection() -> None:
     assert [patch.stem for patch in PATCHES] == sorted(SELECTIONS)
 
 
-@pytest.mark.long("test_there_is_a_patch_for_each_selection")
+@pytest.mark.parametrize("patch", PATCHES, ids=[patch.stem for patch in PATCHES])
+def test_each_patch_fits_the_code_and_its_tests_exist(patch: Path) -> None:
+    """Else the bug that it plants would be tried on nothing."""
+    apply(ROOT, patch, "--check")
+    for test in SELECTIONS[patch.stem]:
+        path, _, name = test.partition("::")
+        assert f"def {name.partition('[')[0]}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.long("test_each_patch_fits_the_code_and_its_tests_exist")
 @pytest.mark.parametrize("patch", PATCHES, ids=[patch.stem for patch in PATCHES])
 def test_a_guard_that_is_taken_out_is_missed(tree: Path, patch: Path) -> None:
     tests = SELECTIONS[patch.stem]

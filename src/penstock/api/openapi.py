@@ -25,7 +25,10 @@ PATH: dict[str, dict[str, Any]] = {
 """What stands in a path, by what goes before it; else any text."""
 _PAGE = re.compile(r"Page_(.+?)_+$")
 REF = "#/components/schemas/{name}"
-NAMED = {"penstock.workers.wire.Told": "penstock.remote.wire.Told"}
+NAMED = {
+    "penstock.workers.wire.Told": "penstock.remote.wire.Told",
+    "penstock.sources.objects.notifications.Told": "penstock.sources.object_hooks.Told",
+}
 """Types whose module shows in the document, for another has the same name: clients know them by the first one."""
 
 

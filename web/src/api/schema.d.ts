@@ -1272,7 +1272,7 @@ export interface components {
       expires: string | null
     }
     /** What became of a notification: how many runs it started, how many it had started before, what is for nobody. */
-    "penstock.sources.objects.notifications.Told": {
+    "penstock.sources.object_hooks.Told": {
       started: number
       duplicate: number
       ignored: number

@@ -13,7 +13,8 @@ from penstock.access.access import Access, TokenView
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.errors import Forbidden, InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.roles import ROLES, Role
-from penstock.access.tokens import TokenRequest, admit, bearer, digest, make_token, parse_token
+from penstock.access.tokens import TokenRequest, admit, digest, make_token, parse_token
+from penstock.api.guard import bearer
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.store.protocol import Store

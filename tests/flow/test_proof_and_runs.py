@@ -15,7 +15,8 @@ import pytest
 
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import (
     Begun,

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from penstock import Engine, Out
 from penstock.engine.authoring.load import load
-from penstock.flow.decisions.advance import new_run
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId
 from penstock.flow.model.run_input import Begun, Paused, Resumed

@@ -14,7 +14,8 @@ import pytest
 
 from penstock.engine.authoring.load import load
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, RunId
 from penstock.flow.model.run_input import (

@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import MAX_INLINE_ATTEMPTS, Do, advance_through, new_run
+from penstock.flow.decisions.advance import MAX_INLINE_ATTEMPTS, Do, advance_through
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Attempt, Plan
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Done, Failed, RunInput

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from penstock import Engine
 from penstock.engine.authoring.load import load
-from penstock.flow.decisions.advance import new_run
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.run import Header, RunId
 from penstock.runtime.node import run_cache
 from penstock.runtime.node.run_cache import CachedRun, RunCache

@@ -251,13 +251,3 @@ class Admission:
             self._rows.clear()
         self._rows[id] = (found[0], now + REMEMBERED)
         return found[0]
-
-
-def bearer(header: str | None) -> str | None:
-    """The token in the header `Authorization`; None where there is none. Raises Unauthenticated for another scheme."""
-    if header is None:
-        return None
-    scheme, _, token = header.strip().partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
-        raise Unauthenticated("the header 'Authorization' has no bearer token")
-    return token.strip()

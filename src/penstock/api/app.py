@@ -176,8 +176,10 @@ def _raw_path(scope: Scope) -> str:
 
 def _request_id(request: Request) -> str:
     """That of the caller's proxy, or a new one: it only has to be unique, nobody is let in by it."""
-    given = request.headers.get("x-request-id")
-    return given if given is not None and _REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
+    given = next(
+        (value.decode("latin-1") for name, value in request.scope["headers"] if name == b"x-request-id"), ""
+    )
+    return given if _REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
 
 async def _reject_websocket(scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,7 +11,6 @@ from penstock.access.errors import BoundToWorkflows, ForeignOrigin, Unauthentica
 from penstock.access.origin import MARK, is_loopback_host, is_same_origin, require_own_page
 from penstock.access.rate_limits import rate_of
 from penstock.access.sessions import read_cookie
-from penstock.access.tokens import bearer
 from penstock.api.call import Call
 from penstock.api.reading import Unreadable
 from penstock.api.service import Service
@@ -67,6 +66,16 @@ async def identify(service: Service, request: Request) -> Caller:
         reject_strangers(request)
         return ANYBODY_HERE
     raise Unauthenticated
+
+
+def bearer(header: str | None) -> str | None:
+    """The token in the header `Authorization`; None where there is none. Raises Unauthenticated for another scheme."""
+    if header is None:
+        return None
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated("the header 'Authorization' has no bearer token")
+    return token.strip()
 
 
 async def by_session(service: Service, request: Request, cookie: str) -> Caller:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.run import Element, Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import (
     Begun,

@@ -18,7 +18,7 @@ from penstock.flow.decisions.repair import give_up, repair, skip
 from penstock.flow.decisions.retry import disable, retry
 from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Answer, Attempt, Plan
-from penstock.flow.model.run import Failure, Header, Origin, Snapshot
+from penstock.flow.model.run import Failure, Origin, Snapshot
 from penstock.flow.model.run_input import (
     Begun,
     BegunFrom,
@@ -52,11 +52,6 @@ MAX_INLINE_ATTEMPTS = 1_000
 
 Do = Callable[[Attempt], Done | Failed | Parked]
 """Does an attempt, and says how it ended."""
-
-
-def new_run(header: Header) -> Snapshot:
-    """A run before anything has happened to it."""
-    return Snapshot(run=header, data=header.input if header.input is not None else {})
 
 
 def advance(flow: Flow, snapshot: Snapshot, events: Iterable[RunInput], now: datetime) -> Plan:

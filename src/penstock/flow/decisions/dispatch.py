@@ -8,11 +8,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import FlowStep
+from penstock.flow.decisions.creation import new_attempt
 from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.box import TIMES
 from penstock.flow.model.plan import Acquire, Attempt, Timer
 from penstock.flow.model.retry_policy import Timeouts
-from penstock.flow.model.run import Element, ElementState, Firing, Header
+from penstock.flow.model.run import Element, ElementState, Firing
 from penstock.flow.model.run_input import Reported, TimedOut
 from penstock.flow.values.duration import moment_of
 from penstock.flow.views.run_view import time_text
@@ -59,27 +60,6 @@ def dispatch_plain(decision: DecisionState, step: FlowStep, firing: Firing, para
 def _hand_over(decision: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     decision.keep_element(element)
     decision.attempts.append(new_attempt(decision.was.run, step, firing, element, decision.data))
-
-
-def new_attempt(run: Header, step: FlowStep, firing: Firing, element: Element, data: Any) -> Attempt:
-    """What a worker gets of an element that is tried."""
-    return Attempt(
-        run=run,
-        firing=firing.number,
-        index=element.index,
-        step=step.name,
-        task=step.task,
-        attempt=element.attempt,
-        params=element.params,
-        data=data,
-        tags=firing.tags,
-        taken=firing.taken,
-        timeouts=step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
-        task_list=step.task_list,
-        priority=step.priority,
-        ports=step.ports,
-        secrets=step.secrets,
-    )
 
 
 def limits(times: Timeouts, attempt: Attempt | Element, now: datetime) -> tuple[Timer, ...]:

@@ -82,10 +82,10 @@ def encode_header(header: Header, pack: Packer) -> bytes:
             header.version,
             header.subject,
             header.labels,
-            pack(header.input),
+            header.input and pack(header.input),
             header.parent,
             header.rerun_of,
-            pack(header.tags),
+            header.tags and pack(header.tags),
             header.by,
         )
     )

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import new_run
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Header, RunId, Snapshot

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.decisions.fork import Fork, Forking
 from penstock.flow.decisions.repair import no_way, repair_error, unskippable
 from penstock.flow.decisions.state import DecisionState

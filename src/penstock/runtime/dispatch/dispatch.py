@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.dispatch import new_attempt
+from penstock.flow.decisions.creation import new_attempt
 from penstock.flow.model.plan import Answer, Attempt
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot

@@ -12,7 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import Do, advance, new_run
+from penstock.flow.decisions.advance import Do, advance
+from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Answer, Entry, Plan
 from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import (

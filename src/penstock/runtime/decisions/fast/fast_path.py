@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow, FlowStep, Way
-from penstock.flow.decisions.dispatch import new_attempt
+from penstock.flow.decisions.creation import new_attempt
 from penstock.flow.model.plan import Answer, Attempt, Entry, Plan
 from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Origin, Snapshot, StepState
 from penstock.flow.model.run_input import Begun, Done, Reported, Retried, RunInput, Skipped

@@ -11,7 +11,7 @@ from penstock.access.access import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.api.work.leases import LeaseTokens
+from penstock.api.work.lease_tokens import LeaseTokens
 from penstock.api.work.worker_registry import Behind, WorkerRegistry, utc_now
 from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys

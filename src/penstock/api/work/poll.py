@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting
 from penstock.api.work.errors import OtherList, TooManyTasks
-from penstock.api.work.leases import held_by
+from penstock.api.work.lease_tokens import held_by
 from penstock.api.work.worker_registry import Behind, WorkerRegistry, worker_key
 from penstock.flow.decisions.scope import events_of, inputs_of
 from penstock.flow.model.names import MAX_NAME_LENGTH, wrong_identifier

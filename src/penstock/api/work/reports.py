@@ -20,7 +20,7 @@ from penstock.api.work.errors import (
     ResultTooLarge,
     UnknownTask,
 )
-from penstock.api.work.leases import Held
+from penstock.api.work.lease_tokens import Held
 from penstock.api.work.worker_registry import Behind, WorkerRegistry
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.finish import MAX_VIOLATIONS

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from penstock.access.caller import Caller
 from penstock.api.work.errors import TooManyPolls, TooManyWorkers
-from penstock.api.work.leases import LeaseTokens
+from penstock.api.work.lease_tokens import LeaseTokens
 from penstock.engine.engine import Engine
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.payload import payload_limit

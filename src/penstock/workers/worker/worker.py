@@ -21,7 +21,7 @@ from penstock.workers.execute.executor import TaskExecutor
 from penstock.workers.execute.fleet import ExecutorFactory, Fleet
 from penstock.workers.execute.task_call import failure
 from penstock.workers.task import Fatal, Task, make_task
-from penstock.workers.worker.leases import Leases
+from penstock.workers.worker.lease_renewal import Leases
 from penstock.workers.worker.report_queue import BACKOFF, NOT_NOW, Outbox
 from penstock.workers.worker.work import GIVEN_BACK, UNWANTED, Work
 

@@ -9,7 +9,7 @@ import typer
 
 from penstock.boxes.kinds import tasks_in
 from penstock.cli.author.local_run import Played, play_fast, play_real, stub
-from penstock.cli.author.run_report import show_run
+from penstock.cli.author.run_report import schema_examples, show_run
 from penstock.cli.io.command_group import INTERRUPTED, NO, YES
 from penstock.cli.io.console import note, print_json
 from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
@@ -155,9 +155,8 @@ def _steps_with(flow: Flow, task: str) -> str:
 def _input(workflow: Read, text: str | None, say: Say) -> Any:
     if text is not None:
         return read_input(text)
-    params = workflow.loaded.definition.params
-    examples = params.get("examples") if isinstance(params, dict) else None
-    if not isinstance(examples, list) or not examples:
+    examples = schema_examples(workflow.loaded.definition.params)
+    if not examples:
         return None
     say("input: the first of the examples of `params`")
     return examples[0]

@@ -17,7 +17,7 @@ from penstock.cli.admin.database import address_in
 from penstock.cli.author.example_files import BROKEN, examples_in, workflows_in
 from penstock.cli.demo.memory_tour import tour as show_tour
 from penstock.cli.demo.parts import SECRET, STORE, Parts, parts_of
-from penstock.cli.demo.scenes import Scene, example_of, play_all, scenes_of, subject_of
+from penstock.cli.demo.scenes import Scene, first_example, play_all, scenes_of, subject_of
 from penstock.cli.demo.tour import Stage, show_stage, stage_view
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import note, print_json
@@ -195,7 +195,7 @@ class _Show:
         """Publish what the checks refute, and the run of it that gets stuck."""
         why = "to show a run that is stuck"
         version = await running.catalog.publish(file, start=True, again=False, override=why)
-        example = example_of(load(file).definition)
+        example = first_example(load(file).definition.params)
         return Scene(version.workflow, subject_of(example), example, helped=False)
 
     @property

@@ -9,12 +9,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from penstock.cli.author.run_report import schema_examples
 from penstock.cli.demo.parts import SLOW
 from penstock.cli.io.console import note
 from penstock.cli.serve.announcement import Shown
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running
-from penstock.flow.model.definition import Definition
 from penstock.runtime.errors import InvalidInput
 
 RUN_TIMEOUT = 30.0
@@ -89,7 +89,7 @@ async def scenes_of(running: Running, shown: Shown, transcoder: bool) -> list[Sc
     flow, _ = await running.node.flows.newest(shown.name)
     definition = flow.definition
     told = transcoder and any(event.name == CALLBACK for event in definition.external or ())
-    example = example_of(definition)
+    example = first_example(definition.params)
     first = Scene(shown.name, subject_of(example), example, fields=FIELDS.get(shown.name), told=told)
     scenes = [first]
     if told and shown.name == "mediathread":
@@ -99,11 +99,9 @@ async def scenes_of(running: Running, shown: Shown, transcoder: bool) -> list[Sc
     return [*scenes, *(scene for scene in MORE if scene.workflow == shown.name)]
 
 
-def example_of(definition: Definition) -> Any:
-    """The first of the examples of its `params`."""
-    params = definition.params
-    examples = params.get("examples") if isinstance(params, dict) else None
-    return examples[0] if isinstance(examples, list) and examples else None
+def first_example(schema: Any) -> Any:
+    """The first of the examples of a schema, if it has any."""
+    return next(iter(schema_examples(schema)), None)
 
 
 def subject_of(input: Any) -> str:
@@ -163,18 +161,13 @@ async def _help(engine: Engine, running: Running, scene: Scene, run: str, awaite
     declared = {event.name: event.schema for event in flow.definition.external or ()}
     # What the transcoder tells by itself must not be told before it is so.
     for name in (name for name in awaited if name in declared and not (scene.told and name == CALLBACK)):
-        await engine.emit(name, _datum(declared[name]), run=run, id=f"demo {name}")
+        await engine.emit(name, first_example(declared[name]), run=run, id=f"demo {name}")
 
 
 async def _asked(engine: Engine, run: str) -> list[dict[str, Any]]:
     """The questions to people that are open in a run or in one that it has started."""
     every = await engine.approvals()
     return [each for each in every if each["run"] == run or each["run"].startswith(f"{run}-")]
-
-
-def _datum(schema: Any) -> Any:
-    examples = schema.get("examples") if isinstance(schema, dict) else None
-    return examples[0] if examples else None
 
 
 async def _rested(engine: Engine, run: str, ended: bool) -> dict[str, Any]:

@@ -105,9 +105,9 @@ def opened(front: Front) -> socket.socket:
     return bind(front.host, front.port)
 
 
-def access_to(store: Store, db: str, token: str | None = None) -> Access:
+def access_to(store: Store, db: str) -> Access:
     """The doors of what is kept at `db`, and its secrets."""
-    return Access(store, Vault(store, Keys.of(db)), token)
+    return Access(store, Vault(store, Keys.of(db)))
 
 
 async def has_tokens(db: str) -> bool:

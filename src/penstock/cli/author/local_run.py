@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -29,12 +29,6 @@ LOOK_EVERY = 0.1
 """Seconds between two looks at a run, for showing it."""
 
 
-class Follower(Protocol):
-    """Shows a run while it goes on."""
-
-    def __call__(self, hosted: InMemoryRun) -> None: ...
-
-
 class Played(Struct, frozen=True):
     """A run that came to rest, or was interrupted."""
 
@@ -43,6 +37,8 @@ class Played(Struct, frozen=True):
 
 
 Begin = Callable[[InMemoryEngine], RunId]
+Follower = Callable[[InMemoryRun], None]
+"""Shows a run while it goes on."""
 
 
 def stub(flow: Flow, name: str) -> Task:

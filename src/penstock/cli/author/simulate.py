@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Annotated
 
@@ -11,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from penstock.cli.io.console import err, out, plural, print_json, printable
+from penstock.cli.io.console import out, plural, print_json, printable, working
 from penstock.cli.io.inputs import AsJson, File, NoTasks, Tasks, read
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
@@ -57,23 +55,12 @@ def simulate(
     if not 0 <= fail_rate <= 1:
         raise Wrong.because(f"--fail-rate {fail_rate:g} is no share: say a number from 0 to 1, such as 0.05.")
     workflow = read(file, tasks, no_tasks)
-    with _working(f"playing {plural(runs, 'run')} …"):
+    with working(f"playing {plural(runs, 'run')} …"):
         summary = play_many(workflow.loaded.flow, runs, seed, chances=Chances(failure=fail_rate))
     if json:
         print_json({"file": workflow.name, **summary.as_dict()})
     else:
         _show(out(), summary)
-
-
-@contextmanager
-def _working(words: str) -> Iterator[None]:
-    """Something that turns on a terminal while there is work."""
-    console = err()
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(words):
-        yield
 
 
 def _show(console: Console, summary: Summary) -> None:

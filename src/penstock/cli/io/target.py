@@ -70,7 +70,7 @@ class Target(Struct, frozen=True):
         return asyncio.run(asked())
 
 
-def place(server: str | None, token: str | None, db: str | None = None) -> Target:
+def place(server: str | None, token: str | None, db: str | None) -> Target:
     """Where the options point. Raises Wrong, BadSettings."""
     if server is not None and db is not None:
         raise Wrong.because("--server and --db contradict each other: give one of them.")
@@ -80,15 +80,7 @@ def place(server: str | None, token: str | None, db: str | None = None) -> Targe
 
 def acting(command: Callable[..., None]) -> Callable[..., None]:
     """The command takes `--server`, `--token` and `--db`, and gets what they say as `at`."""
-    return _placed(command, {"server": Server, "token": Token, "db": OnDb})
-
-
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """The command takes `--server` and `--token`, and gets what they say as `at`."""
-    return _placed(command, {"server": Server, "token": Token})
-
-
-def _placed(command: Callable[..., None], options: dict[str, Any]) -> Callable[..., None]:
+    options = {"server": Server, "token": Token, "db": OnDb}
     signature = inspect.signature(command, eval_str=True)
     own = [each for each in signature.parameters.values() if each.name != "at"]
     last = [each for each in own if each.name == "json"]

@@ -22,11 +22,11 @@ def moment(text: str | None, local: bool = False) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M:%S}" if local else f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
 
 
-def ago(text: str | None, now: datetime | None = None) -> str:
+def ago(text: str | None) -> str:
     """`3m 02s ago`; whole seconds are enough."""
     if text is None:
         return ""
-    passed = (now or datetime.now(UTC)) - datetime.fromisoformat(text)
+    passed = datetime.now(UTC) - datetime.fromisoformat(text)
     whole = max(0, round(passed.total_seconds()))
     return f"{whole}s ago" if whole < 60 else f"{seconds(timedelta(seconds=whole))} ago"
 

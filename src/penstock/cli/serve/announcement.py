@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+import msgspec
 from msgspec import Struct
 from rich.text import Text
 
@@ -39,7 +39,7 @@ async def show_post(
                 "server": base,
                 "db": address_in(facts),
                 "schema": facts["schema"],
-                "workflows": [_view(each) for each in workflows],
+                "workflows": [msgspec.to_builtins(each) for each in workflows],
                 "worker": None if worker is None else worker.name,
                 "task_lists": [] if worker is None else list(worker.task_lists),
                 "tasks": [] if worker is None else sorted(worker.tasks),
@@ -87,10 +87,6 @@ def _stop_line(post: Post) -> None:
 
 def _sign_in(front: Front) -> str:
     return "(no sign-in: only this machine can reach it)" if front.open else "(sign-in: a token is needed)"
-
-
-def _view(shown: Shown) -> dict[str, Any]:
-    return {"name": shown.name, "version": shown.version, "file": shown.file}
 
 
 def _line(name: str, words: str) -> None:

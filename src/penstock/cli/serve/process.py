@@ -9,8 +9,8 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -190,7 +190,8 @@ def read_post(
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
     stop = stop_on_signals(post.grace)
-    with _bound(post.front) as listener:
+    # Bound before the store is opened: a port that is taken must not leave anything behind.
+    with nullcontext() if post.front is None else opened(post.front) as listener:
         begun = asyncio.Event()
         async with _working(post, role) as running, _answering(post, running, listener, begun) as base:
             await announce(running, base)
@@ -200,17 +201,6 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
             await stop.wait()
             # Before the calls under way are answered: a task that began meanwhile would only be given up.
             running.wind_down()
-
-
-@contextmanager
-def _bound(front: Front | None) -> Iterator[socket.socket | None]:
-    """The socket, bound before the store is opened: a port that is taken must not leave anything behind."""
-    listener = None if front is None else opened(front)
-    try:
-        yield listener
-    finally:
-        if listener is not None:
-            listener.close()
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.flow.model.names import Hints, nearest
-from penstock.importing.imported import Wrongs
+from penstock.importing.imported import Wrongs, hint
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Call, Module, Unknown, read_either
 
@@ -99,10 +99,8 @@ def _chosen(found: Any, wanted: str | None, reader: _Reader) -> Workflow:
             "", "there is no workflow configuration here: it is a WorkflowConfig(jobs={…}) under a name"
         )
     elif len(names) > 1:
-        near = nearest(wanted, names) if wanted else None
-        hint = f"; did you mean '{near}'?" if near else ""
-        there = ", ".join(names)
-        reader.wrongs.say("", f"there are {len(names)} workflows here ({there}): say which by its name{hint}")
+        there, near = ", ".join(names), hint(nearest(wanted, names) if wanted else None)
+        reader.wrongs.say("", f"there are {len(names)} workflows here ({there}): say which by its name{near}")
     reader.wrongs.stop()
     return reader.workflow(names[0] or None, found[names[0]])
 
@@ -200,10 +198,9 @@ class _Reader:
             for parent in job.parents:
                 if parent in jobs or "." in parent:
                     continue
-                near = hints.nearest(parent, jobs)
-                hint = f"; did you mean '{near}'?" if near else ""
+                near = hint(hints.nearest(parent, jobs))
                 where = self.at(given[job.name], f"jobs.{job.name}")
-                self.wrongs.say(where, f"job '{job.name}' waits for '{parent}', which is no job{hint}")
+                self.wrongs.say(where, f"job '{job.name}' waits for '{parent}', which is no job{near}")
 
     def schedule(self, given: Any) -> Schedule | None:
         if not isinstance(given, Call | Mapping):

@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.flow.format.nodes import Place
 from penstock.flow.model.names import Hints, wrong_identifier, wrong_name
-from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, workflow_name
+from penstock.importing.imported import Imported, Notes, Wrongs, hint, listed, made, workflow_name
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Module, Unknown, read_either
 
@@ -116,10 +116,9 @@ class _Stages:
             return []
         for each in found:
             if each not in self.stages:
-                near = self.hints.nearest(each, self.stages)
-                hint = f"; did you mean '{near}'?" if near else ""
+                near = hint(self.hints.nearest(each, self.stages))
                 self.wrongs.say(
-                    f"{name}.prerequisites", f"'{name}' waits for '{each}', which is no stage{hint}"
+                    f"{name}.prerequisites", f"'{name}' waits for '{each}', which is no stage{near}"
                 )
         return list(dict.fromkeys(found))
 

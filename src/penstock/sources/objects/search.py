@@ -135,9 +135,7 @@ class Searcher:
         """Whether an object may be wanted, by what the listing says of it."""
         if not self._matching.named(each.key):
             return False
-        if self._matching.wants_head:
-            return True
-        if not self._matching.asks:
+        if self._matching.wants_head or not self._matching.asks:
             return True
         found = listed_object(store.name, store.bucket, each)
         return wanted(self._matching, found, _context(found, tick), self._counts, trigger.workflow)

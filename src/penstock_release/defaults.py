@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock_release.documents import Document
 from penstock_release.errors import conflict
+from penstock_release.new_release import blank_outcome
 
 RELEASE: Mapping[str, type] = {
     **dict.fromkeys(("kf_id", "name", "description", "state", "version", "created_at", "author"), str),
@@ -57,9 +58,6 @@ def _defaults(release: Mapping[str, Any]) -> dict[str, Any]:
         "replaced": [],
         "resumed": 0,
         "asked": "publishing" in (*been, release.get("state")),
-        "out": {},
-        "canceling": [],
-        "late": [],
-        "ignored": [],
+        **blank_outcome(),
         "workflow": None,
     }

@@ -38,13 +38,15 @@ def new_release(
         "round": [task["kf_id"] for task in tasks],
         "replaced": [],
         "resumed": 0,
-        "out": {},
-        "canceling": [],
-        "late": [],
-        "ignored": [],
+        **blank_outcome(),
         "services": fields.get("services"),
         "states": [{"state": "waiting", "at": made}],
     }
+
+
+def blank_outcome() -> dict[str, Any]:
+    """What came of the tasks of a release, before anything did."""
+    return {"out": {}, "canceling": [], "late": [], "ignored": []}
 
 
 def task_documents(release: str, tasks: Sequence[Mapping[str, Any]]) -> list[Put]:

@@ -23,13 +23,7 @@ DONE = {
     "publish": "published",
 }
 """The state of a task whose part of a step is done."""
-BROKEN = {
-    "initialize": "rejected",
-    "start": "failed",
-    "stage": "failed",
-    "watch": "failed",
-    "publish": "failed",
-}
+BROKEN = {**dict.fromkeys(DONE, "failed"), "initialize": "rejected"}
 """The state of a task that we hold for broken, where its service does not say so itself."""
 CLOCKS: Mapping[str, tuple[str, frozenset[str]]] = {
     "initialize_clock": ("answer", frozenset({"waiting"})),

@@ -17,6 +17,7 @@ from penstock_release.documents import TRIES, Document, Documents, Put
 from penstock_release.errors import Refused, busy, conflict, made_but_not_begun, unknown
 from penstock_release.ids import RELEASE, new_id
 from penstock_release.new_release import (
+    blank_outcome,
     event_name,
     new_release,
     new_task,
@@ -382,14 +383,8 @@ class Releases:
         release = fold.release
         release["replaced"] = [*release["replaced"], *new]
         release["tasks"] = [new[id]["kf_id"] if id in new else id for id in release["tasks"]]
-        release |= {"run": None, "seq": 0, "round": [task["kf_id"] for task in made], "out": {}}
-        release |= {
-            "canceling": [],
-            "late": [],
-            "ignored": [],
-            "workflow": by_version,
-            "resumed": release["resumed"] + 1,
-        }
+        release |= {"run": None, "seq": 0, "round": [task["kf_id"] for task in made], **blank_outcome()}
+        release |= {"workflow": by_version, "resumed": release["resumed"] + 1}
         names = ", ".join(task["service_name"] for task in made)
         fold.tell(f"release {whole.id} goes on with those that have not published: {names}", "", None)
         fold.change_release("initializing")

@@ -19,22 +19,15 @@ from penstock.workers.context import Context
 JSON = "application/json"
 EVENTS = ("cloudevents", "knative")
 LAMBDA = ("lambda", "lambda-invoke")
+CONTEXT_FIELDS = ("run", "step", "index", "attempt", "idempotency_key", "data", "tags", "input", "events")
+"""Of the context, what a function gets."""
+
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 
 
 def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     """What a function is told of the run."""
-    found: dict[str, Any] = {
-        "run": ctx.run,
-        "step": ctx.step,
-        "index": ctx.index,
-        "attempt": ctx.attempt,
-        "idempotency_key": ctx.idempotency_key,
-        "data": ctx.data,
-        "tags": ctx.tags,
-        "input": ctx.input,
-        "events": ctx.events,
-    }
+    found = {name: getattr(ctx, name) for name in CONTEXT_FIELDS}
     return {**found, "params": params["params"]} if "params" in params else found
 
 
@@ -54,9 +47,8 @@ async def prepared(
     if "body" in params:
         body, said = _own_body(params["body"], said)
     elif method not in WITHOUT_BODY:
-        body, said = _context_body(
-            kind, bool(params.get("structured")), ctx, {**context_of(ctx, params), **extra}, said
-        )
+        context = {**context_of(ctx, params), **extra}
+        body, said = _context_body(kind, bool(params.get("structured")), ctx, context, said)
     said = await _opened(world, ctx, kind, params, said)
     if kind in LAMBDA:
         said = await _signed(world, ctx, params, method, url, said, body or b"")

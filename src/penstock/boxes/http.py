@@ -27,23 +27,21 @@ CALLBACK = "Penstock-Callback"
 
 
 async def call_http(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
-    """One attempt of an `http` step."""
-    try:
-        extra, headers = await _beside(world, ctx, params)
-        call = await prepared(world, ctx, params, extra, headers)
-        polling = Polling(world, ctx, params, call) if params.get("poll") else None
-        if polling is not None and (found := await polling.known()) is not None:
-            return taken(found, replace=params.get("tags_mode") == "replace")
-        answer = await send(world, call)
-        if not _expected(answer, params):
-            raise answer.refused()
-        if polling is not None:
-            return taken(await polling.begun(answer), replace=params.get("tags_mode") == "replace")
-        if params.get("mode") == "async":
-            return Parked(waits="callback")
-        return _outcome(answer, params)
-    except Failing as failing:
-        return failing.outcome
+    """One attempt of an `http` step. Raises Failing."""
+    replace = params.get("tags_mode") == "replace"
+    extra, headers = await _beside(world, ctx, params)
+    call = await prepared(world, ctx, params, extra, headers)
+    polling = Polling(world, ctx, params, call) if params.get("poll") else None
+    if polling is not None and (found := await polling.known()) is not None:
+        return taken(found, replace)
+    answer = await send(world, call)
+    if not _expected(answer, params):
+        raise answer.refused()
+    if polling is not None:
+        return taken(await polling.begun(answer), replace)
+    if params.get("mode") == "async":
+        return Parked(waits="callback")
+    return _outcome(answer, params)
 
 
 async def _beside(
@@ -68,8 +66,7 @@ async def callback_url(world: TaskEnvironment, ctx: Context) -> str:
     """The address that ends this attempt when it is called. Raises Failing."""
     if world.public_url is None or world.seals is None:
         raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")
-    attempt = ctx.place
-    id = await world.seals.issue(Attempted(*attempt))
+    id = await world.seals.issue(Attempted(*ctx.place))
     return f"{world.public_url.rstrip('/')}/hooks/callback/{id}"
 
 
@@ -82,17 +79,13 @@ def _outcome(answer: Answer, params: Mapping[str, Any]) -> Outcome:
     """What the answer comes to: of a function that got the context, its `output`, `tags` and `data`."""
     reads = params.get("answer", "json")
     if reads == "text":
-        return Done(output={"status": answer.status, "text": _text_of(answer)})
+        return Done(output={"status": answer.status, "text": answer.text()})
     if reads == "nothing" or answer.status in (204, 205) or answer.call.method == "HEAD":
         return Done(output=None)
     found = content_of(answer, params.get("kind", "plain"))
     if "body" in params or answer.call.method in ("GET", "DELETE"):
         return Done(output=found)
-    return taken(found, replace=params.get("tags_mode") == "replace")
-
-
-def _text_of(answer: Answer) -> str:
-    return answer.body.decode("utf-8", "replace").replace("\0", "\ufffd")
+    return taken(found, params.get("tags_mode") == "replace")
 
 
 def taken(found: Any, replace: bool = False) -> Outcome:

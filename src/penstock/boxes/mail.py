@@ -63,20 +63,19 @@ class Server(Struct, frozen=True):
 
 
 async def send_mail(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
-    """One attempt of a `mail` step."""
-    try:
-        message, to = _message(params, ctx.idempotency_key, server_of(world))
-        had = await _had(world, ctx)
-        codes = await deliver(world, message, [each for each in to if each not in (*had.got, *had.refused)])
-        refused = [each for each in to if each in had.refused or codes.get(each, 0) >= 500]
-        got = [each for each in to if each in had.got or each not in (*codes, *refused)]
-        if any(code < 500 for code in codes.values()):
-            await _keep(world, ctx, Had(got, refused))
-            raise _refused(codes)
-    except Failing as failing:
-        return failing.outcome
+    """One attempt of a `mail` step. Raises Failing."""
+    message, to = _message(params, ctx.idempotency_key, server_of(world))
+    had = await _had(world, ctx)
+    codes = await deliver(world, message, [each for each in to if each not in (*had.got, *had.refused)])
+    refused = [each for each in to if each in had.refused or codes.get(each, 0) >= 500]
+    got = [each for each in to if each in had.got or each not in (*codes, *refused)]
+    if any(code < 500 for code in codes.values()):
+        # For the next attempt: who got the mail must not get it again because another was put off.
+        if world.jobs is not None:
+            await world.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
+        raise _refused(codes)
     if not got:
-        return _refused(codes).outcome
+        raise _refused(codes)
     for each in refused:
         ctx.log.warning("the mail server refuses %s; the others got the mail", each)
     return Done(output={"to": got, "refused": refused, "message_id": str(message["Message-ID"])})
@@ -92,12 +91,6 @@ class Had(Struct, frozen=True):
 async def _had(world: TaskEnvironment, ctx: Context) -> Had:
     kept = await world.jobs.known(ctx) if world.jobs is not None and ctx.again else None
     return Had() if kept is None else msgspec.json.decode(kept, type=Had)
-
-
-async def _keep(world: TaskEnvironment, ctx: Context, had: Had) -> None:
-    """For the next attempt: who got the mail must not get it again because another was put off."""
-    if world.jobs is not None:
-        await world.jobs.keep(ctx, msgspec.json.encode(had).decode())
 
 
 def server_of(world: TaskEnvironment) -> Server:
@@ -176,11 +169,8 @@ async def deliver(world: TaskEnvironment, message: EmailMessage, to: list[str]) 
     try:
         return await asyncio.to_thread(_deliver, server, message, to)
     except smtplib.SMTPResponseException as error:
-        said = (
-            error.smtp_error.decode("utf-8", "replace")
-            if isinstance(error.smtp_error, bytes)
-            else error.smtp_error
-        )
+        said = error.smtp_error
+        said = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
         raise _failing(f"answered {error.smtp_code} {said[:200]}", error.smtp_code) from None
     except (smtplib.SMTPException, OSError) as error:
         raise Failing(f"the mail server {server.host} cannot be used now: {error}") from None

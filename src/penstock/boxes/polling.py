@@ -38,7 +38,6 @@ class Jobs(Protocol):
 
     async def known(self, ctx: Context) -> str | None:
         """What an earlier attempt has left; None: nothing."""
-        ...
 
     async def keep(self, ctx: Context, said: str) -> None: ...
 

@@ -98,10 +98,12 @@ class Answer(msgspec.Struct, frozen=True):
             detail={"status": self.status, "body": self.shown()},
         )
 
+    def text(self, most: int | None = None) -> str:
+        """Its first bytes, or all of them, as a text that can be kept."""
+        return self.body[:most].decode("utf-8", "replace").replace("\0", "\ufffd")
+
     def shown(self) -> str:
-        return storable_text(
-            self.body[: SHOWN * 4].decode("utf-8", "replace")[:SHOWN].replace("\0", "\ufffd")
-        )
+        return storable_text(self.text(SHOWN * 4)[:SHOWN])
 
     def _retry_after(self) -> timedelta | None:
         said = self.headers.get("retry-after", "").strip()

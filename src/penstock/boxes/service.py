@@ -35,16 +35,8 @@ WAIT = timedelta(milliseconds=500)
 
 
 async def drive_service(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
-    """One attempt of a `service` step."""
-    try:
-        return await _Driver(world, ctx, params, States.of(params)).run()
-    except Failing as failing:
-        return failing.outcome
-
-
-async def _headers(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> dict[str, str]:
-    own = await world.revealed_in(ctx, params, "headers")
-    return {"Content-Type": "application/json", **{name: str(value) for name, value in own.items()}}
+    """One attempt of a `service` step. Raises Failing."""
+    return await _Driver(world, ctx, params, States.of(params)).run()
 
 
 def _map(params: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -101,10 +93,8 @@ class _Driver:
     async def _run(self) -> Outcome:
         if self._action == STATUS:
             return await self._watch(at_once=True)
-        known = (
-            await self._asked_before() if self._ctx.again or self._params.get("ask_first") is True else None
-        )
-        body = known
+        asks_first = self._ctx.again or self._params.get("ask_first") is True
+        known = body = await self._asked_before() if asks_first else None
         if known is None or not self._counts(known):
             body = await self._ask()
             if known is not None and isinstance(body, dict):
@@ -186,9 +176,8 @@ class _Driver:
 
     def _accepted(self) -> tuple[list[int], list[str]]:
         accept = self._params.get("accept") or []
-        return [each for each in accept if isinstance(each, int)], [
-            spelled(e) for e in accept if isinstance(e, str)
-        ]
+        states = [spelled(each) for each in accept if isinstance(each, str)]
+        return [each for each in accept if isinstance(each, int)], states
 
     async def _over_before(self, status: int) -> Any:
         """What a service says of a task that it cannot cancel any more; None: nothing that counts."""
@@ -201,9 +190,6 @@ class _Driver:
         """What the service says of a task that an earlier attempt began; None: it does not know it."""
         try:
             answer = await self._send(STATUS)
-        except Failing:
-            return None
-        try:
             return answer.json(typed=False) if 200 <= answer.status < 300 and answer.body else None
         except Failing:
             return None
@@ -283,16 +269,12 @@ class _Driver:
         return answer
 
     async def _call(self, body: bytes, repeatable: bool) -> Call:
-        headers = await _headers(
-            self._world, self._ctx, self._params
-        )  # each time: a token may end while a service works
+        # Each time: a token may end while a service works, and a service may move.
+        own = await self._world.revealed_in(self._ctx, self._params, "headers")
+        headers = {"Content-Type": "application/json", **{name: str(value) for name, value in own.items()}}
+        url, timeout = await self._address(), self._timeout
         return Call(
-            method="POST",
-            url=await self._address(),
-            headers=headers,
-            body=body,
-            timeout=self._timeout,
-            repeatable=repeatable,
+            method="POST", url=url, headers=headers, body=body, timeout=timeout, repeatable=repeatable
         )
 
     async def _address(self) -> str:

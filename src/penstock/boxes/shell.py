@@ -49,11 +49,8 @@ def shell_task(folder: Path) -> Task:
 
 
 async def _run(root: Path, ctx: Context, params: Mapping[str, Any]) -> Outcome:
-    command, cwd, env = (
-        _command(params.get("command")),
-        _folder(root, params.get("cwd")),
-        _env(params.get("env")),
-    )
+    command, cwd = _command(params.get("command")), _folder(root, params.get("cwd"))
+    env = _env(params.get("env"))
     mark = secrets.token_hex(16)
     try:
         process = await asyncio.create_subprocess_exec(
@@ -136,20 +133,16 @@ def _output(command: str, output: bytes) -> Any:
     if not last:
         return None
     if len(last) > payload_limit():
-        raise Failing(
-            f"the last line of '{command}' has more than {payload_limit()} bytes", "too_large", retry=False
-        )
+        message = f"the last line of '{command}' has more than {payload_limit()} bytes"
+        raise Failing(message, "too_large", retry=False)
     try:
         return pure(msgspec.json.decode(last.encode()))
     except msgspec.DecodeError:
-        raise Failing(
-            f"the last line of '{command}' is no JSON: {last[:200]!r}; a command says its result there",
-            retry=False,
-        ) from None
+        message = f"the last line of '{command}' is no JSON: {last[:200]!r}; a command says its result there"
+        raise Failing(message, retry=False) from None
     except RecursionError:
-        raise Failing(
-            f"the last line of '{command}' is JSON that is nested too deeply", retry=False
-        ) from None
+        message = f"the last line of '{command}' is JSON that is nested too deeply"
+        raise Failing(message, retry=False) from None
     except (TooLarge, NotJson) as error:
         raise Failing(f"the result of '{command}' {error}", "too_large", retry=False) from None
 

@@ -56,9 +56,7 @@ class States(Struct, frozen=True):
 
     def port(self, state: str | None) -> str | None:
         """The port that a state ends the step on; None: it goes on."""
-        if state is None:
-            return "done" if self.any else None
-        name = spelled(state)
+        name = None if state is None else spelled(state)
         for port, names in (("done", self.until), ("failed", self.failed), ("canceled", self.canceled)):
             if name in names:
                 return port
@@ -69,9 +67,8 @@ class States(Struct, frozen=True):
         if not isinstance(body, dict):
             return None, None
         state, progress = body.get("state", body.get("status")), body.get("progress")
-        return state if isinstance(state, str) else None, progress if isinstance(
-            progress, int | float | str
-        ) else None
+        shown = progress if isinstance(progress, int | float | str) else None
+        return state if isinstance(state, str) else None, shown
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

@@ -42,15 +42,12 @@ class OtherCalls(Protocol):
 
     async def begin(self, key: str, span: timedelta, place: tuple[str, int, int | None, int]) -> bool:
         """Announce a call; False: the attempt was withdrawn, and must not call."""
-        ...
 
     async def end(self, key: str) -> None:
         """All calls under a key are over."""
-        ...
 
     async def others_over(self, key: str) -> None:
         """Wait until no other node can have a call under way."""
-        ...
 
 
 Record = Callable[[AuditRow], Awaitable[None]]
@@ -82,9 +79,8 @@ class TaskEnvironment:
         self.record: Record | None = None  # where what was denied is written down
         self.own: dict[str, Callable[[], Awaitable[str]]] = {}  # secrets that the server itself makes
         self.renewals: dict[str, Callable[[str], None]] = {}  # who is told that such a secret is not accepted
-        self.addresses: Callable[[str], Awaitable[str | None]] | None = (
-            None  # where registered services are now
-        )
+        # Where registered services are now.
+        self.addresses: Callable[[str], Awaitable[str | None]] | None = None
         self.turns: OtherCalls | None = None  # of the store; none where there is one process only
         self._callers: Counter[str] = Counter()  # attempts under way, by key
         self._ends: set[asyncio.Task[None]] = set()

@@ -18,16 +18,14 @@ from penstock.workers.context import Context
 
 
 async def update_object(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
-    """One attempt of an `update` step."""
+    """One attempt of an `update` step. Raises Failing."""
     try:
         target = target_of(world.stores, ctx.data, params)
         written = await write_back(world.stores, _update_request(ctx, target, params))
     except (ObjectStoreAway, StoreError, SecretKeyError) as error:  # another node may have the key
-        return Failing(str(error)).outcome
+        raise Failing(str(error)) from None
     except PenstockError as error:
-        return wrong(str(error)).outcome
-    except Failing as failing:
-        return failing.outcome
+        raise wrong(str(error)) from None
     return Done(output=_output(written), set=_changed(ctx.data, target, written))
 
 

@@ -161,28 +161,20 @@ class Builder:
 
     def chain(self, node: Chain) -> Run:
         first = self.build(node.first)
-        return operators.calculate(
-            first, [(sign, self.build(term), SourcePosition(self.source, at)) for sign, at, term in node.rest]
-        )
+        rest = [(sign, self.build(term), SourcePosition(self.source, at)) for sign, at, term in node.rest]
+        return operators.calculate(first, rest)
 
     def logic(self, node: Logic) -> Run:
         make = operators.every if node.operator == "&&" else operators.some
         return make([self.build(term) for term in node.terms], [self.place(term) for term in node.terms])
 
     def choice(self, node: Choice) -> Run:
-        cases = [
-            (self.build(condition), self.build(value), self.place(condition))
-            for condition, value in node.cases
-        ]
+        cases = [(self.build(test), self.build(value), self.place(test)) for test, value in node.cases]
         return operators.choose(cases, self.build(node.default))
 
     def relation(self, node: Relation) -> Run:
-        left, right, place, sign = (
-            self.build(node.left),
-            self.build(node.right),
-            self.place(node),
-            node.operator,
-        )
+        left, right = self.build(node.left), self.build(node.right)
+        place, sign = self.place(node), node.operator
         value = node.right.value if isinstance(node.right, Constant) else None
         if sign == "in":
             texts = _texts(node.right)
@@ -219,10 +211,8 @@ class Builder:
         if not function.least <= count <= function.most:
             least, most = (n - (node.target is not None) for n in (function.least, function.most))
             wanted = f"{least}" if least == most else f"{least} to {most}"
-            given = len(node.arguments)
-            raise place.error(
-                "wrong_arguments", f"`{name}` takes {wanted} argument{'s' * (wanted != '1')}, not {given}"
-            )
+            takes = f"`{name}` takes {wanted} argument{'s' * (wanted != '1')}"
+            raise place.error("wrong_arguments", f"{takes}, not {len(node.arguments)}")
 
     def pattern(self, name: str, text: Node, pattern: Constant) -> Run:
         place, read = self.place(pattern), self.build(text)

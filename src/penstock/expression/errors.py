@@ -82,8 +82,7 @@ def nearest(name: str, known: Iterable[object]) -> str:
     """`; did you mean …?` where a known name is close to `name`, else nothing."""
     # Long names and many of them would take seconds to compare.
     alike = (each for each in known if type(each) is str and abs(len(each) - len(name)) <= 4)
-    lowered = (
-        {each.lower(): each for each in islice(alike, _MAX_COMPARED)} if len(name) <= _MAX_LENGTH else {}
-    )
+    compared = islice(alike, _MAX_COMPARED if len(name) <= _MAX_LENGTH else 0)
+    lowered = {each.lower(): each for each in compared}
     close = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f"; did you mean `{lowered[close[0]]}`?" if close else ""

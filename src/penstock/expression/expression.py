@@ -33,11 +33,8 @@ class Expression:
         self._start = SourcePosition(source, node.at)
         self._most = WHOLE_VALUE if _is_path(node) else RESULT
         self.source = source[start:end].strip()
-        self.reads, self.guards, self.roots = (
-            tuple(builder.reads),
-            tuple(builder.guards),
-            frozenset(builder.roots),
-        )
+        self.reads, self.guards = tuple(builder.reads), tuple(builder.guards)
+        self.roots = frozenset(builder.roots)
 
     def __call__(self, scope: Mapping[str, Any]) -> Any:
         """The value in this scope as plain JSON; raises EvaluationError where there is none."""

@@ -27,9 +27,8 @@ class Body:
         if kind is dict:
             values = keys_of(values)
         elif kind is not list:
-            raise Fault(
-                "no_such_overload", f"a loop goes over a list or a map, not {spoken(values)}", self.place
-            )
+            message = f"a loop goes over a list or a map, not {spoken(values)}"
+            raise Fault("no_such_overload", message, self.place)
         slot, units = self.slot, self.units
         for value in values:
             env[1] += units

@@ -35,9 +35,8 @@ def select(value: Any, field: str, place: SourcePosition, spelled: str = "this v
     """The field of a map; a fault that names what is there where it has none."""
     if value.__class__ is not dict:
         shown = f"`{spelled}`" if spelled != "this value" else spelled
-        raise Fault(
-            "no_such_overload", f"{shown} is {spoken(value)}, which has no field `{field[:80]}`", place
-        )
+        message = f"{shown} is {spoken(value)}, which has no field `{field[:80]}`"
+        raise Fault("no_such_overload", message, place)
     try:
         return value[field]
     except KeyError:
@@ -193,11 +192,8 @@ def _list_item(container: list[Any], key: Any, place: SourcePosition) -> Any:
     if 0 <= key < len(container):
         return container[key]
     count = len(container)
-    raise Fault(
-        "index_out_of_range",
-        f"the index {key} lies outside this list of {count} item{'s' * (count != 1)}",
-        place,
-    )
+    message = f"the index {key} lies outside this list of {count} item{'s' * (count != 1)}"
+    raise Fault("index_out_of_range", message, place)
 
 
 def test_field(operand: Run, field: str, place: SourcePosition) -> Run:

@@ -61,9 +61,8 @@ class Template:
         return self.value if self._make is None else self._make(_Meter(scope))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Template) and msgspec.json.encode(self.value) == msgspec.json.encode(
-            other.value
-        )
+        encode = msgspec.json.encode
+        return isinstance(other, Template) and encode(self.value) == encode(other.value)
 
     def __hash__(self) -> int:
         return hash(msgspec.json.encode(self.value))
@@ -153,9 +152,8 @@ def _map(entries: dict[str, tuple[Json, _Make | None]]) -> _Make | None:
 def _render(meter: _Meter, pieces: list[str | Expression], path: str) -> str:
     texts = [piece if isinstance(piece, str) else _shown(meter.value(piece, path)) for piece in pieces]
     if sum(map(len, texts)) > _RENDERED:
-        raise EvaluationError(
-            "result_too_large", f"the text is larger than {_RENDERED // 1024} KiB", path=path
-        )
+        message = f"the text is larger than {_RENDERED // 1024} KiB"
+        raise EvaluationError("result_too_large", message, path=path)
     return "".join(texts)
 
 

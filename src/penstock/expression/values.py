@@ -43,7 +43,6 @@ class BoolKey:
 
 TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 NUMBERS: Final = frozenset({int, UInt, float})
-KEY_TYPES: Final = frozenset({str, int, UInt})
 ODD: Final = frozenset({int, datetime})
 """Types of the scope that `adopt` has to look at."""
 IPS: Final = frozenset({IPv4Address, IPv6Address})

@@ -89,6 +89,11 @@ def workflow_name(wanted: str | None, fallback: str) -> str:
     return _NOT_IN_WORKFLOW.sub("_", wanted or "").strip("_")[:MAX_NAME_LENGTH] or fallback
 
 
+def hint(near: str | None) -> str:
+    """What follows a wrong name that is like a known one."""
+    return f"; did you mean '{near}'?" if near else ""
+
+
 def listed(names: list[str]) -> str:
     """`a`, `b` and `c` as they stand in a sentence."""
     quoted = [f"'{name}'" for name in names]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from penstock.flow.model.names import nearest
 from penstock.flow.model.problems import DefinitionError, Problem
-from penstock.importing.imported import Imported
+from penstock.importing.imported import Imported, hint
 from penstock.importing.pinball import import_pinball
 from penstock.importing.viblio import import_viblio
 from penstock.importing.zenko import import_zenko
@@ -22,11 +22,8 @@ def import_text(kind: str, text: str, name: str | None = None) -> Imported:
     """The definition of another engine's text. Raises DefinitionError with every problem."""
     read = KINDS.get(kind)
     if read is None:
-        near = nearest(kind, KINDS)
-        hint = f"; did you mean '{near}'?" if near else ""
-        raise DefinitionError(
-            [Problem("unknown_kind", "", f"'{kind}' cannot be imported, only {', '.join(KINDS)}{hint}")]
-        )
+        why = f"'{kind}' cannot be imported, only {', '.join(KINDS)}{hint(nearest(kind, KINDS))}"
+        raise DefinitionError([Problem("unknown_kind", "", why)])
     try:
         if not text.strip():
             raise DefinitionError([Problem("empty", "", "the text is empty: there is nothing to import")])

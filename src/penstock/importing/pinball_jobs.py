@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.flow.model.names import Hints, nearest
-from penstock.importing.imported import Wrongs
+from penstock.importing.imported import Wrongs, hint
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Call, Module, Unknown, read_either
 
@@ -99,10 +99,8 @@ def _chosen(found: Any, wanted: str | None, reader: _Reader) -> Workflow:
             "", "there is no workflow configuration here: it is a WorkflowConfig(jobs={…}) under a name"
         )
     elif len(names) > 1:
-        near = nearest(wanted, names) if wanted else None
-        hint = f"; did you mean '{near}'?" if near else ""
-        there = ", ".join(names)
-        reader.wrongs.say("", f"there are {len(names)} workflows here ({there}): say which by its name{hint}")
+        there, near = ", ".join(names), hint(nearest(wanted, names) if wanted else None)
+        reader.wrongs.say("", f"there are {len(names)} workflows here ({there}): say which by its name{near}")
     reader.wrongs.stop()
     return reader.workflow(names[0] or None, found[names[0]])
 
@@ -111,17 +109,15 @@ class _Reader:
     def __init__(self, wrongs: Wrongs, module: Module | None = None) -> None:
         self.wrongs, self.module = wrongs, module
 
-    def at(self, value: Any, path: str) -> str:
-        """The place for a sentence: a path in JSON, a line in Python."""
-        line = None if self.module is None else self.module.line(value)
-        return path if self.module is None else str(line or "")
+    def wrong(self, value: Any, path: str, sentence: str) -> None:
+        """Say what is wrong: at a path in JSON, at a line in Python."""
+        place = path if self.module is None else str(self.module.line(value) or "")
+        self.wrongs.say(place, sentence)
 
     def workflow(self, name: str | None, given: Any) -> Workflow:
         jobs = _get(given, "jobs", 0)
         if not isinstance(jobs, dict) or not jobs:
-            self.wrongs.say(
-                self.at(given, "jobs"), f"the workflow '{name or ''}' has no `jobs`: a map from name to job"
-            )
+            self.wrong(given, "jobs", f"the workflow '{name or ''}' has no `jobs`: a map from name to job")
             self.wrongs.stop()
         made = {each: self.job(each, value) for each, value in jobs.items()}
         self.reject_unknown(made, jobs)
@@ -140,9 +136,7 @@ class _Reader:
 
     def job(self, name: str, given: Any) -> Job:
         if isinstance(given, Unknown) or not isinstance(given, Call | Mapping):
-            self.wrongs.say(
-                self.at(given, f"jobs.{name}"), f"the job '{name}' is no JobConfig(template, [parents])"
-            )
+            self.wrong(given, f"jobs.{name}", f"the job '{name}' is no JobConfig(template, [parents])")
             return Job(name, ())
         template = _get(given, "template", 0) if isinstance(given, Call) else given
         if isinstance(given, Call) and given.name != "JobConfig" and not isinstance(template, Call | Unknown):
@@ -151,9 +145,7 @@ class _Reader:
         unknown += _surplus(template)
         command, runs = _work(template)
         if command is None and runs is None:
-            self.wrongs.say(
-                self.at(given, f"jobs.{name}"), f"the job '{name}' says neither a command nor a class to run"
-            )
+            self.wrong(given, f"jobs.{name}", f"the job '{name}' says neither a command nor a class to run")
         condition = isinstance(template, Call) and template.name in _CONDITIONS
         unread = _unread(template) if command is None else None
         if unread is not None and isinstance(template, Call) and runs == template.name:
@@ -167,9 +159,7 @@ class _Reader:
         if found is None:
             return ()
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            self.wrongs.say(
-                self.at(given, f"jobs.{name}"), f"the parents of job '{name}' must be a list of names"
-            )
+            self.wrong(given, f"jobs.{name}", f"the parents of job '{name}' must be a list of names")
             return ()
         return tuple(dict.fromkeys(found))
 
@@ -200,19 +190,16 @@ class _Reader:
             for parent in job.parents:
                 if parent in jobs or "." in parent:
                     continue
-                near = hints.nearest(parent, jobs)
-                hint = f"; did you mean '{near}'?" if near else ""
-                where = self.at(given[job.name], f"jobs.{job.name}")
-                self.wrongs.say(where, f"job '{job.name}' waits for '{parent}', which is no job{hint}")
+                near = hint(hints.nearest(parent, jobs))
+                why = f"job '{job.name}' waits for '{parent}', which is no job{near}"
+                self.wrong(given[job.name], f"jobs.{job.name}", why)
 
     def schedule(self, given: Any) -> Schedule | None:
         if not isinstance(given, Call | Mapping):
             return None
         every = _span(_get(given, "recurrence", 0), _get(given, "recurrence_seconds", None))
         if every is None or every <= timedelta():
-            self.wrongs.say(
-                self.at(given, "schedule"), "the schedule says no `recurrence`, such as timedelta(days=1)"
-            )
+            self.wrong(given, "schedule", "the schedule says no `recurrence`, such as timedelta(days=1)")
             return None
         policy, most = _get(given, "overrun_policy", 2), _get(given, "max_running_instances", 3)
         word = policy.source if isinstance(policy, Unknown) else policy

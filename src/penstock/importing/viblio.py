@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.flow.format.nodes import Place
 from penstock.flow.model.names import Hints, wrong_identifier, wrong_name
-from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, workflow_name
+from penstock.importing.imported import Imported, Notes, Wrongs, hint, listed, made, workflow_name
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Module, Unknown, read_either
 
@@ -109,17 +109,19 @@ class _Stages:
             made["timeouts"] = timeouts
         return made
 
+    def must_be(self, name: str, key: str, what: str) -> None:
+        self.wrongs.say(f"{name}.{key}", f"`{key}` of '{name}' must be {what}")
+
     def prerequisites(self, name: str, stage: Mapping[str, Any]) -> list[str]:
         found = stage.get("prerequisites", [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            self.wrongs.say(f"{name}.prerequisites", f"`prerequisites` of '{name}' must be a list of stages")
+            self.must_be(name, "prerequisites", "a list of stages")
             return []
         for each in found:
             if each not in self.stages:
-                near = self.hints.nearest(each, self.stages)
-                hint = f"; did you mean '{near}'?" if near else ""
+                near = hint(self.hints.nearest(each, self.stages))
                 self.wrongs.say(
-                    f"{name}.prerequisites", f"'{name}' waits for '{each}', which is no stage{hint}"
+                    f"{name}.prerequisites", f"'{name}' waits for '{each}', which is no stage{near}"
                 )
         return list(dict.fromkeys(found))
 
@@ -133,9 +135,7 @@ class _Stages:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            self.wrongs.say(
-                f"{name}.{key}", f"`{key}` of '{name}' must be a whole number from 0 on, not {_shown(value)}"
-            )
+            self.must_be(name, key, f"a whole number from 0 on, not {_shown(value)}")
             return None
         return value
 
@@ -147,10 +147,7 @@ class _Stages:
             isinstance(each, int | float) and not isinstance(each, bool) and each > 0 for each in value
         )
         if not numbers:
-            self.wrongs.say(
-                f"{name}.timeout_retries",
-                f"`timeout_retries` of '{name}' must be a list of numbers above 0, not {_shown(value)}",
-            )
+            self.must_be(name, "timeout_retries", f"a list of numbers above 0, not {_shown(value)}")
             return None
         return list(value)
 
@@ -161,10 +158,7 @@ class _Stages:
             if value is None or value == "NONE":
                 continue
             if not _SECONDS.fullmatch(str(value)):
-                self.wrongs.say(
-                    f"{name}.{key}",
-                    f"`{key}` of '{name}' must be seconds as a text, or NONE, not {_shown(value)}",
-                )
+                self.must_be(name, key, f"seconds as a text, or NONE, not {_shown(value)}")
                 continue
             found[ours] = f"{int(value)}s"
         if found.get("schedule_to_start") and found.get("schedule_to_start") == found.get(

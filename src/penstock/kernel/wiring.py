@@ -49,19 +49,9 @@ class Wiring:
             slots: list[WiredSlot] = []
             alone = len(step.slots) == 1
             for position, slot in enumerate(step.slots):
-                slots.append(
-                    WiredSlot(
-                        count,
-                        number,
-                        position,
-                        slot.events,
-                        slot.need,
-                        slot.keep,
-                        step.keyed,
-                        alone,
-                        alone and not slot.need and not step.keyed,
-                    )
-                )
+                simple = alone and not slot.need and not step.keyed
+                shape = slot.events, slot.need, slot.keep
+                slots.append(WiredSlot(count, number, position, *shape, step.keyed, alone, simple))
                 count += 1
             for wired in slots:
                 for event in wired.events:

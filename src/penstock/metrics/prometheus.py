@@ -176,22 +176,20 @@ class Metrics:
         yield from self._of_work()
         yield from self._of_database()
         if self.hooks is not None:
-            taken = {(answer,): n for answer, n in self.hooks.taken.items()}
-            refused = {(reason,): n for reason, n in self.hooks.refused.items()}
-            yield _counter("penstock_hooks", taken)
-            yield _counter("penstock_hooks_refused", refused)
+            yield _counter("penstock_hooks", _labelled(self.hooks.taken))
+            yield _counter("penstock_hooks_refused", _labelled(self.hooks.refused))
         if self.triggers is not None:
-            yield from _of_triggers(self.triggers)
+            yield _gauge("penstock_feeders", _labelled(self.triggers.held))
+            yield _counter("penstock_fed", _labelled(self.triggers.started))
+            yield _counter("penstock_feeder_failures", _labelled(self.triggers.failures))
         yield _counter("penstock_http_requests", self._requests)
 
     def _of_runs(self) -> Iterable[Metric]:
-        commands = self.node.commands
         yield _counter("penstock_runs_started", self._started)
         yield _counter("penstock_runs_ended", self._ended)
         yield _counter("penstock_attempts", self._attempts)
-        calls = self.node.calls.counts()
-        yield _counter("penstock_calls", calls)
-        yield _single("penstock_duplicates", commands.duplicates)
+        yield _counter("penstock_calls", self.node.calls.counts())
+        yield _single("penstock_duplicates", self.node.commands.duplicates)
 
     def _of_work(self) -> Iterable[Metric]:
         dispatch, timers = self.node.dispatch, self.node.timers
@@ -202,8 +200,8 @@ class Metrics:
         yield _single("penstock_timers_rung", timers.rung)
         yield _single("penstock_attempts_overdue", timers.timed_out)
         yield _single("penstock_attempts_lost", timers.lost)
-        counts = {(name.removeprefix("worker."),): n for name, n in self.counts.items()}
-        yield _counter("penstock_worker", counts)
+        counts = {name.removeprefix("worker."): n for name, n in self.counts.items()}
+        yield _counter("penstock_worker", _labelled(counts))
         yield from _of_queues(self._queues, self._now)
         yield from _of_outbox(self._outbox, self._now)
         workers = [worker for worker in self._workers if worker.task_lists != (BOXES,)]
@@ -217,8 +215,8 @@ class Metrics:
         yield _single("penstock_decisions", advancer.decided)
         yield _single("penstock_decisions_stale", advancer.stale)
         yield _single("penstock_commits", advancer.batches)
-        failures = {(name,): pulse.failures for name, pulse in self.node.pulses.items()}
-        yield _counter("penstock_loop_failures", failures)
+        failures = {name: pulse.failures for name, pulse in self.node.pulses.items()}
+        yield _counter("penstock_loop_failures", _labelled(failures))
 
 
 class _Reading:
@@ -229,15 +227,6 @@ class _Reading:
 
     def collect(self) -> Iterable[Metric]:
         return self._metrics.families()
-
-
-def _of_triggers(feeders: TriggerCounts) -> Iterable[Metric]:
-    held, started, failures = (
-        {(kind,): n for kind, n in each.items()} for each in (feeders.held, feeders.started, feeders.failures)
-    )
-    yield _gauge("penstock_feeders", held)
-    yield _counter("penstock_fed", started)
-    yield _counter("penstock_feeder_failures", failures)
 
 
 def _of_queues(queues: Iterable[QueueRow], now: datetime | None) -> Iterable[Metric]:
@@ -262,6 +251,11 @@ def _of_outbox(rows: Iterable[OutboxRow], now: datetime | None) -> Iterable[Metr
         oldest[row.bus,] = max(age, oldest.get((row.bus,), 0.0))
     yield _gauge("penstock_outbox_waiting", waiting)
     yield _gauge("penstock_outbox_oldest_seconds", oldest)
+
+
+def _labelled(counts: Mapping[str, int]) -> Values:
+    """The values of a metric that has one label."""
+    return {(label,): number for label, number in counts.items()}
 
 
 def _counter(name: str, values: Values) -> Metric:

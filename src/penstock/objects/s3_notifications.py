@@ -11,6 +11,7 @@ from urllib.parse import unquote_plus
 from msgspec import Struct
 
 from penstock.flow.values.payload import is_keepable
+from penstock.objects.s3_reading import real_version
 from penstock.runtime.json.strict_json import Unreadable
 
 Item = TypeVar("Item")
@@ -137,7 +138,7 @@ def _record(record: Any) -> Notice | None:
         event=event,
         bucket=_text(bucket.get("name"), "a bucket"),
         keys=keys_of(_text(found.get("key"), "a key"), raw_first),
-        version=_version(found.get("versionId")),
+        version=real_version(found.get("versionId")),
         etag=_optional(found.get("eTag") or found.get("etag")),
         size=_size(found.get("size")),
         sequencer=_optional(found.get("sequencer")),
@@ -190,7 +191,7 @@ def _bridged(kind: str | None, detail: Mapping[str, Any], envelope: Mapping[str,
         event="created" if kind == "Object Created" else "deleted",
         bucket=_text(bucket.get("name"), "a bucket"),
         keys=(_text(found.get("key"), "a key"),),
-        version=_version(found.get("version-id")),
+        version=real_version(found.get("version-id")),
         etag=_optional(found.get("etag")),
         size=_size(found.get("size")),
         sequencer=_optional(found.get("sequencer")),
@@ -232,10 +233,6 @@ def _text(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value or not is_keepable(value):
         raise _bad(f"a record names {what} that is no text")
     return value
-
-
-def _version(value: Any) -> str | None:
-    return value if isinstance(value, str) and value not in ("", "null") else None
 
 
 def _optional(value: Any) -> str | None:

@@ -26,27 +26,7 @@ from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.clock import StoreClock
 from penstock.store.errors import StoreAway, StoreUnavailable
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
-from penstock.workers.wire import (
-    MAX_BATCH,
-    MAX_POLL_SECONDS,
-    AllTold,
-    Completion,
-    Error,
-    ErrorKind,
-    Fault,
-    Given,
-    Item,
-    Items,
-    Leaving,
-    Line,
-    Nothing,
-    Offers,
-    Poll,
-    Polled,
-    Sign,
-    Told,
-    Written,
-)
+from penstock.workers import wire
 
 BYTES = 900_000
 """About as much is said in one call."""
@@ -114,15 +94,15 @@ class HttpGate:
     async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """See `Gate`. One that is cancelled asks the server to end the poll, so that nothing is lost on the way."""
         self._worker = request.worker
-        seconds = min(wait.total_seconds(), MAX_POLL_SECONDS)
-        poll = Poll(
+        seconds = min(wait.total_seconds(), wire.MAX_POLL_SECONDS)
+        poll = wire.Poll(
             worker=request.worker,
             task_lists=list(request.task_lists),
             tasks=None if request.tasks is None else list(request.tasks),
-            max=min(request.limit, MAX_BATCH),
+            max=min(request.limit, wire.MAX_BATCH),
             wait=seconds,
         )
-        asking = asyncio.ensure_future(self._ask("POST", "poll", poll, Polled, seconds + MARGIN))
+        asking = asyncio.ensure_future(self._ask("POST", "poll", poll, wire.Polled, seconds + MARGIN))
         try:
             polled = await asyncio.shield(asking)
         except asyncio.CancelledError:
@@ -130,16 +110,16 @@ class HttpGate:
             raise
         return [self._assigned(given) for given in polled.tasks]
 
-    def _assigned(self, given: Given) -> Assignment:
+    def _assigned(self, given: wire.Given) -> Assignment:
         made = assignment_of(given)
         writer = (given.run.id, given.step, given.index, given.attempt)
         self._given[made.lease] = _Wanted(given.id, given.lease, writer)
         self._writers[writer] = made.lease
         return made
 
-    async def _end_poll(self, asking: asyncio.Task[Polled], worker: str) -> None:
+    async def _end_poll(self, asking: asyncio.Task[wire.Polled], worker: str) -> None:
         with suppress(PenstockError):
-            await self._ask("POST", "hangup", Leaving(worker=worker), None, HANG_UP)
+            await self._ask("POST", "hangup", wire.Leaving(worker=worker), None, HANG_UP)
         await asyncio.wait([asking], timeout=HANG_UP)
         if not asking.done():
             asking.cancel()
@@ -151,7 +131,7 @@ class HttpGate:
     async def heartbeat(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
         """See `Gate`. Progress that the server does not take is left out: it must cost nobody's lease."""
         items = [
-            self._item(heartbeat.lease, heartbeat=Sign(progress=_plain(heartbeat.progress)))
+            self._item(heartbeat.lease, heartbeat=wire.Sign(progress=_plain(heartbeat.progress)))
             for heartbeat in heartbeats
         ]
         try:
@@ -161,10 +141,10 @@ class HttpGate:
                 raise
             LOG.warning("progress is not shown: the server does not take it: %s", error)
             told = await self._say(
-                [self._item(heartbeat.lease, heartbeat=Sign()) for heartbeat in heartbeats]
+                [self._item(heartbeat.lease, heartbeat=wire.Sign()) for heartbeat in heartbeats]
             )
         bad = [number for number, each in enumerate(told) if each.status in REFUSED]
-        plain = [self._item(heartbeats[number].lease, heartbeat=Sign()) for number in bad]
+        plain = [self._item(heartbeats[number].lease, heartbeat=wire.Sign()) for number in bad]
         for number, answer in zip(bad, await self._say(plain), strict=True):
             told[number] = answer
         renewals = [_renewal(each) for each in told]
@@ -191,42 +171,44 @@ class HttpGate:
             self._forget(report.lease)
         return verdicts
 
-    def _reported(self, report: Report) -> Item:
+    def _reported(self, report: Report) -> wire.Item:
         match report.outcome:
             case Done() as done:
-                said = Completion(
+                said = wire.Completion(
                     port=done.port, output=done.output, tags=done.tags, set=done.set, correlate=done.correlate
                 )
                 return self._item(report.lease, complete=said)
             case Failed() as failed:
-                error = Error(failed.error.message, _kind(failed.error.kind), failed.error.detail)
+                error = wire.Error(failed.error.message, _kind(failed.error.kind), failed.error.detail)
                 after = None if failed.retry_after is None else failed.retry_after.total_seconds()
                 return self._item(
-                    report.lease, fail=Fault(error=error, retry=failed.retry, retry_after=after)
+                    report.lease, fail=wire.Fault(error=error, retry=failed.retry, retry_after=after)
                 )
             case TimedOut() as lost:
-                return self._item(report.lease, fail=Fault(error=Error(lost.message or "it is lost", "lost")))
+                return self._item(
+                    report.lease, fail=wire.Fault(error=wire.Error(lost.message or "it is lost", "lost"))
+                )
             case Parked():
-                error = Error(
+                error = wire.Error(
                     "only a task of the server itself can leave its work to somebody outside", "fatal"
                 )
-                return self._item(report.lease, fail=Fault(error=error, retry=False))
+                return self._item(report.lease, fail=wire.Fault(error=error, retry=False))
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
-        told = await self._say([self._item(lease, release=Nothing()) for lease in leases])
+        told = await self._say([self._item(lease, release=wire.Nothing()) for lease in leases])
         for lease in leases:
             self._forget(lease)
         return [each.status == 200 for each in told]
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Lines of tasks that are over and told are dropped: nobody waits for them."""
-        by_lease: dict[Lease, list[Line | str]] = {}
+        by_lease: dict[Lease, list[wire.Line | str]] = {}
         for line in lines:
             said, where = said_of(line)
             if (lease := self._writers.get(where)) is not None:
                 by_lease.setdefault(lease, []).append(said)
         items = [
-            self._item(lease, log=Written(lines=some))
+            self._item(lease, log=wire.Written(lines=some))
             for lease, each in by_lease.items()
             for some in _pieces(each)
         ]
@@ -239,7 +221,7 @@ class HttpGate:
             LOG.warning("%d log lines are dropped: the server does not take them: %s", len(lines), error)
 
     async def register(self, worker: Worker) -> None:
-        body = Offers(
+        body = wire.Offers(
             worker=worker.id,
             offers=self._offers,
             name=worker.name,
@@ -250,7 +232,7 @@ class HttpGate:
 
     async def deregister(self, worker: str) -> None:
         await self._chores.wait(2 * HANG_UP)
-        await self._ask("POST", "leave", Leaving(worker=worker), None, ANSWER)
+        await self._ask("POST", "leave", wire.Leaving(worker=worker), None, ANSWER)
 
     async def close(self) -> None:
         """Hang up."""
@@ -259,22 +241,22 @@ class HttpGate:
 
     # -- the line ------------------------------------------------------------------------------------------
 
-    def _item(self, lease: Lease, **said: Any) -> Item:
+    def _item(self, lease: Lease, **said: Any) -> wire.Item:
         wanted = self._given.get(lease)
         if wanted is None:
-            return Item(id=f"{lease.run}.{lease.firing}", lease="", **said)
-        return Item(id=wanted.id, lease=wanted.lease, **said)
+            return wire.Item(id=f"{lease.run}.{lease.firing}", lease="", **said)
+        return wire.Item(id=wanted.id, lease=wanted.lease, **said)
 
     def _forget(self, lease: Lease) -> None:
         wanted = self._given.pop(lease, None)
         if wanted is not None and self._writers.get(wanted.writer) == lease:
             del self._writers[wanted.writer]
 
-    async def _say(self, items: Sequence[Item]) -> list[Told]:
-        told: list[Told] = []
+    async def _say(self, items: Sequence[wire.Item]) -> list[wire.Told]:
+        told: list[wire.Told] = []
         for piece in _calls(items):
-            body = Items(worker=self._worker, items=piece)
-            told += (await self._ask("POST", "report", body, AllTold, ANSWER)).items
+            body = wire.Items(worker=self._worker, items=piece)
+            told += (await self._ask("POST", "report", body, wire.AllTold, ANSWER)).items
         return told
 
     async def _ask(self, method: str, what: str, body: Any, kind: type[T] | None, patience: float) -> Any:
@@ -298,13 +280,13 @@ class HttpGate:
         return answer
 
 
-def _calls(items: Sequence[Item]) -> Iterator[list[Item]]:
+def _calls(items: Sequence[wire.Item]) -> Iterator[list[wire.Item]]:
     """The items in calls of a size that is taken."""
-    piece: list[Item] = []
+    piece: list[wire.Item] = []
     size = 0
     for item in items:
-        large = _size(item)
-        if piece and (len(piece) == MAX_BATCH or size + large > BYTES):
+        large = len(_encode(item))
+        if piece and (len(piece) == wire.MAX_BATCH or size + large > BYTES):
             yield piece
             piece, size = [], 0
         piece.append(item)
@@ -313,11 +295,7 @@ def _calls(items: Sequence[Item]) -> Iterator[list[Item]]:
         yield piece
 
 
-def _size(item: Item) -> int:
-    return len(_encode(item))
-
-
-def _pieces(lines: list[Line | str], most: int = 100) -> Iterator[list[Line | str]]:
+def _pieces(lines: list[wire.Line | str], most: int = 100) -> Iterator[list[wire.Line | str]]:
     for at in range(0, len(lines), most):
         yield lines[at : at + most]
 
@@ -326,7 +304,7 @@ def _plain(progress: bytes | None) -> Any:
     return None if progress is None else msgspec.json.decode(progress)
 
 
-def _renewal(told: Told) -> Renewal:
+def _renewal(told: wire.Told) -> Renewal:
     if told.status == 200:
         return Renewal(told.expires, told.deadline)
     if told.status in (403, 404, 409):
@@ -334,7 +312,7 @@ def _renewal(told: Told) -> Renewal:
     raise RemoteError(f"the server does not renew task '{told.id}': {told.detail}")
 
 
-def _verdict(told: Told) -> Verdict:
+def _verdict(told: wire.Told) -> Verdict:
     if told.status == 200:
         return "accepted"
     if told.status == 409:
@@ -342,7 +320,7 @@ def _verdict(told: Told) -> Verdict:
     raise RemoteError(f"the server does not take the report of task '{told.id}': {told.detail}")
 
 
-def _instead(lease: Lease, told: Told) -> Report | None:
+def _instead(lease: Lease, told: wire.Told) -> Report | None:
     """What to report where the server refuses what a task gave: the attempt must end all the same."""
     if told.status == 413:
         why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
@@ -367,8 +345,8 @@ def _is_refusal(error: PenstockError) -> bool:
     return getattr(error, "problem", {}).get("status") in REFUSED
 
 
-def _kind(kind: str) -> ErrorKind:
-    return kind if kind in get_args(ErrorKind) else "error"  # type: ignore[return-value]
+def _kind(kind: str) -> wire.ErrorKind:
+    return kind if kind in get_args(wire.ErrorKind) else "error"  # type: ignore[return-value]
 
 
 _encode = msgspec.json.Encoder().encode

@@ -129,8 +129,7 @@ def _trust(facts: Mapping[str, Any]) -> Iterator[Finding]:
 
 async def _buses(urls: Mapping[str, str]) -> list[Finding]:
     """Whether each broker answers."""
-    looked = await asyncio.gather(*(_bus(name, url) for name, url in urls.items()))
-    return list(looked)
+    return await asyncio.gather(*(_bus(name, url) for name, url in urls.items()))
 
 
 async def _bus(name: str, url: str) -> Finding:

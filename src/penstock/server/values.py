@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_network
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,6 +17,7 @@ from penstock.topics.errors import BadBus
 from penstock.topics.opening import validate_urls
 from penstock_release.options import OAuth
 
+T = TypeVar("T")
 TRACING = ("off", "console", "otlp")
 """Where traces of runs can go."""
 
@@ -103,20 +104,19 @@ def buses(given: Any) -> dict[str, str]:
 
 def identity(given: Any) -> OidcSettings:
     """The table `[oidc]`: how people sign in elsewhere."""
-    try:
-        return msgspec.convert(
-            given if isinstance(given, Mapping) else msgspec.json.decode(given), OidcSettings
-        )
-    except (msgspec.MsgspecError, TypeError) as error:
-        raise ValueError(f"must say how people sign in: {error}") from None
+    return _table(given, OidcSettings, "must say how people sign in")
 
 
 def credentials(given: Any) -> OAuth:
     """The table `[release_oauth]`: with what a bearer token is fetched."""
+    return _table(given, OAuth, "must have token_url, client_id and client_secret")
+
+
+def _table(given: Any, kind: type[T], why: str) -> T:
     try:
-        return msgspec.convert(given if isinstance(given, Mapping) else msgspec.json.decode(given), OAuth)
+        return msgspec.convert(given if isinstance(given, Mapping) else msgspec.json.decode(given), kind)
     except (msgspec.MsgspecError, TypeError) as error:
-        raise ValueError(f"must have token_url, client_id and client_secret: {error}") from None
+        raise ValueError(f"{why}: {error}") from None
 
 
 def size(given: Any) -> int:

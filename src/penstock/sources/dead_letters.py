@@ -25,6 +25,7 @@ from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
 from penstock.sources.redelivery import DeadLetter, message_of, take_again
+from penstock.sources.triggers.trigger import Trigger
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
@@ -50,16 +51,8 @@ async def add_dead_start(
     """Keep a start, once however often it is told. Raises StoreError."""
     reason = f"no run of '{start.workflow}' was started for {(start.subject or '')[:200]}: {error}"
     aside = Outside(event=start.workflow, data=to_builtins(start), id=start.start_key)
-    await store.keep(
-        PendingEvent(
-            keys=(),
-            event=aside.event,
-            body=encode_message(aside),
-            reason=_keepable(reason),
-            until=now + RETENTION,
-            seen=Seen(f"aside/{start.workflow}//object", _digest(start.start_key), now + RETENTION),
-        )
-    )
+    seen = Seen(f"aside/{start.workflow}//object", _digest_of(start.start_key), now + RETENTION)
+    await _add(store, aside, reason, now, seen)
 
 
 async def add_dead_notice(
@@ -71,12 +64,8 @@ async def add_dead_notice(
     """
     reason = f"a record in a notification of store '{name}' was set aside: {error}"
     aside = Outside(event=name, data={"store": name, "record": to_builtins(record)})
-    body = encode_message(aside)
-    seen = Seen(f"aside/s3/{name}", blake2b(body, digest_size=16).hexdigest(), now + RETENTION)
-    until = now + RETENTION
-    await store.keep(
-        PendingEvent(keys=(), event=name, body=body, reason=_keepable(reason), until=until, seen=seen)
-    )
+    seen = Seen(f"aside/s3/{name}", _digest(encode_message(aside)), now + RETENTION)
+    await _add(store, aside, reason, now, seen)
     return reason
 
 
@@ -125,20 +114,13 @@ def _data(body: bytes) -> Any:
 
 
 async def add_dead_message(
-    store: InboundEvents,
-    message: Message,
-    error: PenstockError,
-    now: datetime,
-    *,
-    workflow: str,
-    event: str | None,
-    bus: str,
-    topic: str,
+    trigger: Trigger, message: Message, error: PenstockError, *, event: str | None, bus: str, topic: str
 ) -> str:
     """Keep a message of a broker; in which words. It may come again before it is done: it is listed once.
 
     Raises StoreError.
     """
+    workflow, now = trigger.workflow, trigger.now()
     why = f"`{error.key}` cannot be worked out: {error.why}" if isinstance(error, CallRefused) else str(error)
     reason = f"the message of topic '{topic}' of bus '{bus}' was set aside: {why}"
     # What cannot be read, or is kept in part, cannot be taken whatever is mended.
@@ -148,17 +130,22 @@ async def add_dead_message(
     seen = None
     if message.id is not None:
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
-        seen = Seen(scope, _digest(message.id), now + RETENTION)
-    kept = PendingEvent(
-        keys=(),
-        event=aside.event,
-        body=encode_message(aside),
-        reason=_keepable(reason),
-        until=now + RETENTION,
-        seen=seen,
-    )
-    await store.keep(kept)
+        seen = Seen(scope, _digest_of(message.id), now + RETENTION)
+    await _add(trigger.node.store, aside, reason, now, seen)
     return reason
+
+
+async def _add(store: InboundEvents, aside: Outside, reason: str, now: datetime, seen: Seen | None) -> None:
+    await store.keep(
+        PendingEvent(
+            keys=(),
+            event=aside.event,
+            body=encode_message(aside),
+            reason=reason.encode(errors="replace").decode().replace("\0", "?")[:2000],
+            until=now + RETENTION,
+            seen=seen,
+        )
+    )
 
 
 def _shown(message: Message, workflow: str, bus: str, topic: str) -> Mapping[str, Any]:
@@ -173,9 +160,9 @@ def _shown(message: Message, workflow: str, bus: str, topic: str) -> Mapping[str
     return {**said, "id": message.id, "headers": dict(message.headers), **body, **cut}
 
 
-def _digest(id: str) -> str:
-    return blake2b(id.encode(errors="replace"), digest_size=16).hexdigest()
+def _digest_of(id: str) -> str:
+    return _digest(id.encode(errors="replace"))
 
 
-def _keepable(text: str) -> str:
-    return text.encode(errors="replace").decode().replace("\0", "?")[:2000]
+def _digest(body: bytes) -> str:
+    return blake2b(body, digest_size=16).hexdigest()

@@ -148,14 +148,7 @@ class TopicReader:
     async def _dead_letter(self, trigger: Trigger, message: Taken, error: PenstockError) -> None:
         """Keep the message where people look for what nobody took. Raises StoreError."""
         why = await add_dead_message(
-            trigger.node.store,
-            message,
-            error,
-            trigger.now(),
-            workflow=trigger.workflow,
-            event=self._event,
-            bus=self._bus,
-            topic=self._topic,
+            trigger, message, error, event=self._event, bus=self._bus, topic=self._topic
         )
         log.warning("'%s' cannot take it: %s", trigger.workflow, why)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qs, unquote
 
 import apsw
 
 from penstock.store.errors import BadAddress, StoreBusy
 from penstock.store.protocol import Store
-from penstock.store.rows.access import Audited, AuditHead
 from penstock.store.sqlite.backups import restore
 from penstock.store.sqlite.connection import Options, found_schema
 from penstock.store.sqlite.errors import store_error
@@ -49,24 +48,8 @@ def is_shared(url: str) -> bool:
     return url.startswith(POSTGRES)
 
 
-class Looker(Protocol):
-    """What can be done with a store without disturbing who works on it."""
-
-    async def check(self) -> list[str]: ...
-
-    async def backup(self, to: str) -> None: ...
-
-    async def facts(self) -> dict[str, Any]: ...
-
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]: ...
-
-    async def audit_head(self) -> AuditHead: ...
-
-    async def secret_keys(self) -> dict[str, str]: ...
-
-    async def close(self) -> None: ...
+Looker = Store | Observer
+"""What checks and copies a store without disturbing its users."""
 
 
 async def open_to_look(url: str) -> Looker:

@@ -71,7 +71,6 @@ class Clock(Protocol):
 
     async def now(self) -> datetime:
         """The store's time."""
-        ...
 
 
 class Runs(Clock, Protocol):
@@ -79,27 +78,21 @@ class Runs(Clock, Protocol):
 
     async def commit(self, changes: Sequence[Change]) -> Committed:
         """Apply each change that can be applied, all in one transaction. No two of one run."""
-        ...
 
     async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
         """Runs with their parts; None for one that is not there."""
-        ...
 
     async def payloads(self, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
         """Bodies by run and digest."""
-        ...
 
     async def pages(self, run: str, after: int, limit: int) -> list[bytes]:
         """History pages, in order, from the one with entry `after + 1` on; enough for `limit` entries."""
-        ...
 
     async def states(self, runs: Sequence[str]) -> list[RunState]:
         """How far runs have come, by id; one that is not there is left out."""
-        ...
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of what was asked."""
-        ...
 
     async def due(self, limit: int, patience: timedelta) -> Due:
         """What is due now, the oldest first, up to `limit` of each kind.
@@ -107,11 +100,9 @@ class Runs(Clock, Protocol):
         What is handed out here is left alone by other callers for `patience`; if nobody uses it up by then, it
         is handed out again.
         """
-        ...
 
     async def discard(self, messages: Sequence[int]) -> None:
         """Delete messages that are for nobody any more."""
-        ...
 
 
 class RunViews(Clock, Protocol):
@@ -119,40 +110,33 @@ class RunViews(Clock, Protocol):
 
     async def runs(self, filter: Filter) -> list[RunRow]:
         """Newest first."""
-        ...
 
     async def count(self, filter: Filter) -> dict[str, int]:
         """Status → how many."""
-        ...
 
     async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
         """Workflow → status → how many runs; a workflow without runs is not in it."""
-        ...
 
     async def version_counts(
         self, workflow: str, since: datetime, until: datetime
     ) -> dict[tuple[int, str], int]:
         """How many runs of a workflow started then, by version and status."""
-        ...
 
     async def endings(
         self, since: datetime, until: datetime, width: timedelta
     ) -> dict[tuple[str, str, int], int]:
         """How many runs ended then, by workflow, status and how many times `width` after `since`."""
-        ...
 
     async def timings(
         self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
     ) -> list[TimingRow]:
         """How long the attempts of runs waited for a worker, where they waited (in earlier versions only of those that
         are `change.timed`): the first `most` of each run; or those of these firings, without those of elements."""
-        ...
 
     async def waits(self, run: str) -> RunWaits: ...
 
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         """Number and body, in order."""
-        ...
 
 
 class Tasks(Protocol):
@@ -160,32 +144,25 @@ class Tasks(Protocol):
 
     async def lease(self, request: ClaimRequest) -> list[Leased]:
         """Hand up to `limit` tasks to one worker."""
-        ...
 
     async def renew(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
         """Prolong leases by their heartbeat time; one that ran out is lost, whether or not somebody noticed."""
-        ...
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         """Give tasks back that were not begun: they are first in their list again, and have all their time to start.
         False: the lease was lost before, or ran out."""
-        ...
 
     async def give_up(self, prefix: str) -> int:
         """The workers whose ids begin so are dead: their leases run out now. How many."""
-        ...
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Keep what tasks wrote."""
-        ...
 
     async def register(self, worker: Worker) -> None:
         """A worker is there, or still there; those that have gone without leaving are forgotten."""
-        ...
 
     async def deregister(self, worker: str) -> None:
         """A worker has gone."""
-        ...
 
 
 class TaskViews(Clock, Protocol):
@@ -197,11 +174,9 @@ class TaskViews(Clock, Protocol):
 
     async def workers(self) -> list[Worker]:
         """Those that gave a sign of life within `WORKER_TIMEOUT`."""
-        ...
 
     async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
         """What may never be done: so many of the oldest tasks; so many `stuck` runs, and what waits for a worker."""
-        ...
 
 
 class InboundEvents(Protocol):
@@ -209,33 +184,27 @@ class InboundEvents(Protocol):
 
     async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
         """The live run that one of the keys belongs to."""
-        ...
 
     async def keep(self, kept: PendingEvent) -> str | None:
         """Keep an event for the run that will have one of its keys.
 
         Answers the run where one has it by now: nothing is kept then. Answers "" where its id was seen before.
         """
-        ...
 
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
         """Whether each id came before."""
-        ...
 
     async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
         """A kept event is done with, or goes to the run that has its key now.
 
         False: there is no such event, or no run to `deliver` it to.
         """
-        ...
 
     async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
         """The oldest first."""
-        ...
 
     async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
         """Keys that a live run asked for and another has: name, value, run, holder."""
-        ...
 
 
 class WorkflowVersions(Protocol):
@@ -249,27 +218,21 @@ class WorkflowVersions(Protocol):
         A workflow that is new is started where `start` says so; one that is not stays as it is, unless `restart`.
         `audit` is written where something was changed.
         """
-        ...
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
         """A version, the newest where none is named."""
-        ...
 
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
         """The newest first, those with a lower number than `before`."""
-        ...
 
     async def workflows(self) -> list[WorkflowState]:
         """All, by name."""
-        ...
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         """False: there is no such workflow."""
-        ...
 
     async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
         """When its source was started last, and when it was stopped last; None: never, or nobody knows."""
-        ...
 
     async def set_paused(
         self,
@@ -285,7 +248,6 @@ class WorkflowVersions(Protocol):
         two words that contradict each other could be read in either order. False: there is no such workflow.
         Nothing is posted, and no `audit` written, where it is so already.
         """
-        ...
 
 
 class Drafts(Protocol):
@@ -298,19 +260,16 @@ class Drafts(Protocol):
 
     async def drafts(self) -> list[DraftLine]:
         """All, by the name of their workflow."""
-        ...
 
     async def save_draft(
         self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> DraftRow | None:
         """The draft as it is kept; None: it is not what was expected, and stays."""
-        ...
 
     async def drop_draft(
         self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> bool | None:
         """False: there is none. None: it is not what was expected, and stays."""
-        ...
 
 
 class Approvals(Protocol):
@@ -327,7 +286,6 @@ class Approvals(Protocol):
     ) -> list[ApprovalRow]:
         """Those of these ids that exist; or all of a run, in the order in which they were asked; or a page of them:
         the newest first, of a status or all, opened before a time and id."""
-        ...
 
 
 class Tokens(Protocol):
@@ -335,7 +293,6 @@ class Tokens(Protocol):
 
     async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
         """Those whose names begin so, in the order of their names, behind `after`."""
-        ...
 
     async def change_tokens(
         self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
@@ -344,7 +301,6 @@ class Tokens(Protocol):
 
         `audits` are written where the tokens are.
         """
-        ...
 
     async def claim_tokens(
         self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
@@ -353,7 +309,6 @@ class Tokens(Protocol):
 
         `audit` is written where there are some.
         """
-        ...
 
 
 class Outbox(Protocol):
@@ -361,15 +316,12 @@ class Outbox(Protocol):
 
     async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         """Those that wait for a bus: of each topic the oldest, in their order, up to `limit`."""
-        ...
 
     async def sent(self, messages: Sequence[int]) -> None:
         """Delete messages that the broker has."""
-        ...
 
     async def outbox(self) -> list[OutboxRow]:
         """What waits, by bus and topic."""
-        ...
 
 
 class Notes(Protocol):
@@ -377,15 +329,12 @@ class Notes(Protocol):
 
     async def notes(self, prefix: str) -> dict[str, str]:
         """All whose name begins so, by name."""
-        ...
 
     async def keep_note(self, name: str, text: str) -> str:
         """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
-        ...
 
     async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
         """Keep a text, or (None) drop it; whether there was one. `audit` is written where something changes."""
-        ...
 
 
 class AccessStore(Clock, Protocol):
@@ -396,23 +345,19 @@ class AccessStore(Clock, Protocol):
 
     async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
         """False: the id is taken."""
-        ...
 
     async def access_tokens(
         self, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
     ) -> list[AccessTokenRow]:
         """Those of these ids that exist; or (None) the newest first: by id, downwards, those before one."""
-        ...
 
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
         """False: there is no such token, or it is revoked already."""
-        ...
 
     async def note_use(
         self, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
     ) -> None:
         """Note that they are used, where that was noted longer than `apart` ago."""
-        ...
 
     async def add_session(
         self,
@@ -422,25 +367,20 @@ class AccessStore(Clock, Protocol):
         audit: AuditRow | None = None,
     ) -> None:
         """Begin a session, and end the one that it stands `instead` of; those whose time is over go."""
-        ...
 
     async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
         """One whose time is not over and that was seen within `idle`."""
-        ...
 
     async def drop_sessions(
         self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
     ) -> int:
         """End sessions, and all of the people named; how many there were."""
-        ...
 
     async def add_login(self, login: Login, lasts: timedelta) -> None:
         """Somebody is sent to sign in elsewhere; those whose time is over go."""
-        ...
 
     async def take_login(self, digest: bytes) -> Login | None:
         """Use up a sign-in; None: there is none, or its time is over, or it came back before."""
-        ...
 
 
 class Secrets(Protocol):
@@ -451,25 +391,20 @@ class Secrets(Protocol):
     ) -> SecretRow | None:
         """The next version of a secret. None: some secret is sealed with a key that is not `known`, or there are
         secrets and none is sealed with this one; nothing changed."""
-        ...
 
     async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
         """Seal the same value with another key. False: it is not sealed as it `was` any more."""
-        ...
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         """False: there is no such secret."""
-        ...
 
     async def secret_keys(self) -> dict[str, str]:
         """The keys that secrets are sealed with, each with a text that changes with the secrets that it seals."""
-        ...
 
     async def secrets(
         self, names: Sequence[str] | None = None, *, after: str = "", limit: int = 0
     ) -> list[SecretRow]:
         """By name: those of these names that exist, or (None) the first `limit` behind `after`."""
-        ...
 
 
 class AuditLog(Protocol):
@@ -477,17 +412,14 @@ class AuditLog(Protocol):
 
     async def record(self, audits: Sequence[AuditRow]) -> None:
         """Record what changes no other row."""
-        ...
 
     async def audits(
         self, limit: int, *, after: int | None = None, before: int | None = None
     ) -> list[Audited]:
         """With `after` those with a higher number, in order; otherwise the newest first, those `before` a number."""
-        ...
 
     async def audit_head(self) -> AuditHead:
         """The number and hash of the last entry, as they are kept apart from it."""
-        ...
 
 
 class Maintenance(Protocol):
@@ -505,19 +437,15 @@ class Maintenance(Protocol):
         `days` has succeeded, failed, canceled, timed_out; runs of a workflow in `own` are kept for that time instead,
         however they ended. With `explain` nothing is deleted.
         """
-        ...
 
     async def check(self) -> list[str]:
         """What is wrong with the rows, one sentence each; empty: nothing."""
-        ...
 
     async def backup(self, to: str) -> None:
         """A whole copy into a new file, while everything goes on."""
-        ...
 
     async def facts(self) -> dict[str, Any]:
         """What kind of store this is, its schema, its size: for people."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -527,14 +455,12 @@ class Notifier(Protocol):
 
     async def notify(self, what: str, runs: Sequence[str] = ()) -> None:
         """Hint to the other nodes: at `tasks` or `messages`, or at `runs` that changed; none: too many to name."""
-        ...
 
     async def listen(self, timeout: timedelta) -> str | None:
         """Wait for a hint of another node; None: none came.
 
         It is `tasks`, `messages`, or `runs=` with the ids of runs that changed, joined by commas.
         """
-        ...
 
 
 class Store(

@@ -25,9 +25,6 @@ WAIT_TIMEOUT = 20.0
 """Seconds after which a test that waits for something has failed."""
 
 
-NO_LIMITS = Timeouts()
-
-
 def attempt_of(task: str, params: Any, number: int, timeouts: Timeouts = USUAL) -> Attempt:
     """The first try of the first step of a run of its own."""
     start = Token(1, "START", Origin({"number": number}, NO_TAGS, datetime(2026, 1, 1, tzinfo=UTC)))

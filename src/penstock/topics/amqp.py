@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,9 +79,8 @@ class AmqpBus:
         try:
             return await channel.get_exchange(self._exchange, ensure=True)
         except self._pika.exceptions.ChannelNotFoundEntity:
-            raise NoTopic(
-                f"there is no exchange '{self._exchange}': declare it first, of type topic"
-            ) from None
+            message = f"there is no exchange '{self._exchange}': declare it first, of type topic"
+            raise NoTopic(message) from None
 
     async def publish(self, topic: str, message: Outgoing) -> None:
         body = self._pika.Message(
@@ -139,16 +138,9 @@ class AmqpBus:
     @asynccontextmanager
     async def _asking(self) -> AsyncIterator[None]:
         """A question that the server may leave unanswered: its client waits for ever. Raises BusAway."""
-        with self._away():
+        try:
             async with asyncio.timeout(CALL_TIMEOUT):
                 yield
-
-    @contextmanager
-    def _away(self) -> Iterator[None]:
-        try:
-            yield
-        except NoTopic:
-            raise
         except (OSError, TimeoutError, RuntimeError, self._pika.exceptions.AMQPError) as error:
             raise BusAway(self._address.url, error) from error
 

@@ -28,8 +28,7 @@ class Backlog:
         first = next((n for n, at in enumerate(times) if at is not None and at >= self._since), len(held))
         old = max((n + 1 for n, at in enumerate(times[:first]) if at is not None), default=0)
         rest = held[old:]
-        self.over = (
-            first < len(held) or self._left <= 0 or len(rest) >= MAX_IN_HAND
-        )  # no more are given at a time
+        # No more than MAX_IN_HAND are given at a time.
+        self.over = first < len(held) or self._left <= 0 or len(rest) >= MAX_IN_HAND
         self._held = [] if self.over else rest
         return held[:old], rest if self.over else []

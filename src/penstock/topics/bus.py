@@ -55,11 +55,9 @@ class Subscription(Protocol):
 
     async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
         """The next messages, one at least: waits for it. Raises BusAway."""
-        ...
 
     async def done(self, messages: Sequence[Message]) -> None:
         """These need not come again. Raises BusAway: they may then, all the same."""
-        ...
 
 
 class Bus(Protocol):
@@ -73,15 +71,12 @@ class Bus(Protocol):
         With `since` those from before are done without being taken. Where the broker has no times, they count as from
         when `sent_at` says, and those before the first one that is taken have been done by then.
         """
-        ...
 
     async def publish(self, topic: str, message: Outgoing) -> None:
         """Returns when the broker has it for good. Raises BusAway, NoTopic: it may have it all the same."""
-        ...
 
     async def check(self) -> str:
         """What answers, in a few words. Raises BusAway, BadBus."""
-        ...
 
     async def close(self) -> None: ...
 

@@ -171,15 +171,11 @@ class _KafkaSubscription:
             if good:
                 self._why = None
                 return [_message(each) for each in good]
-            if found:
-                self._raise_fatal(found[0].error())
+            # What the library does not mend by itself ends the subscription.
+            if found and found[0].error().code() != self._kafka.KafkaError._PARTITION_EOF:
+                raise BusAway(self._url, str(found[0].error()))
             if self._why is not None:
                 raise BusAway(self._url, self._why)
-
-    def _raise_fatal(self, error: Any) -> None:
-        """What the library does not mend by itself ends the subscription. Raises BusAway."""
-        if error.code() != self._kafka.KafkaError._PARTITION_EOF:
-            raise BusAway(self._url, str(error))
 
     async def done(self, messages: Sequence[Message]) -> None:
         last: dict[tuple[str, int], int] = {}

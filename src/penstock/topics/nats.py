@@ -111,9 +111,8 @@ class NatsBus:
         except BusAway as error:
             if isinstance(error.__cause__, NoStreamResponseError):
                 raise self._no_stream(topic) from None
-            if isinstance(
-                error.__cause__, self._nats.errors.MaxPayloadError | self._nats.errors.BadSubjectError
-            ):
+            errors = self._nats.errors
+            if isinstance(error.__cause__, errors.MaxPayloadError | errors.BadSubjectError):
                 raise MessageRefused(topic, error.__cause__) from None
             raise
 
@@ -139,13 +138,15 @@ class NatsBus:
             return self._publisher
 
     async def _connect(self) -> Any:
+        address = self._address
+        lone = address.password is None  # then the user is a token
         with self._away():
             async with asyncio.timeout(CALL_TIMEOUT):
                 return await self._nats.connect(
-                    self._servers(),
-                    user=self._address.user if self._address.password is not None else None,
-                    password=self._address.password,
-                    token=self._address.options.get("token") or self._lone_token(),
+                    [f"nats://{host}" for host in address.hosts.split(",")],
+                    user=None if lone else address.user,
+                    password=address.password,
+                    token=address.options.get("token") or (address.user if lone else None),
                     allow_reconnect=False,
                     max_reconnect_attempts=1,
                     reconnect_time_wait=0,
@@ -153,12 +154,6 @@ class NatsBus:
                     ping_interval=10,
                     error_cb=_quiet,
                 )
-
-    def _servers(self) -> list[str]:
-        return [f"nats://{host}" for host in self._address.hosts.split(",")]
-
-    def _lone_token(self) -> str | None:
-        return self._address.user if self._address.password is None else None
 
     @contextmanager
     def _away(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.topics.address import Address, read_address
+from penstock.topics.address import read_address
 from penstock.topics.bus import Bus
 from penstock.topics.errors import BadBus, UnknownBus
 
@@ -13,10 +13,7 @@ GROUP = "penstock"
 
 def open_bus(url: str) -> Bus:
     """The bus at an address; nothing is connected yet. Raises BadBus, also where its library is missing."""
-    return _of(read_address(url))
-
-
-def _of(address: Address) -> Bus:
+    address = read_address(url)
     if address.scheme == "nats":
         from penstock.topics.nats import NatsBus
 

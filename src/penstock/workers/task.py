@@ -210,11 +210,9 @@ def _as_task(name: str | None, function: Any) -> Task:
     )
     if made is None:
         return make_task(function, name or function.__name__)
-    return (
-        made
-        if name in (None, made.name)
-        else msgspec.structs.replace(made, offer=msgspec.structs.replace(made.offer, name=name or made.name))
-    )
+    if name is None or name == made.name:
+        return made
+    return msgspec.structs.replace(made, offer=msgspec.structs.replace(made.offer, name=name))
 
 
 def _hints(function: Function) -> dict[str, Any]:

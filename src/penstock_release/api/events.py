@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
+from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, event_view, matching, page
-from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Results
 from penstock_release.documents import Document
 from penstock_release.errors import FieldErrors, busy, unknown
 from penstock_release.fields import Field, read_fields
@@ -24,10 +24,10 @@ FIELDS = (
 )
 TYPES = ("info", "warning", "error")
 BY_HAND = 99_999_999
-_BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent}
+_BODY: dict[str, Any] = {"takes": wire.EventIn, "reads": "raw", "gives": wire.ReleaseEvent}
 
 
-@calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent])
+@calls.get("/events", "read", query=wire.EventListing, gives=wire.Results[wire.ReleaseEvent])
 async def list_release_events(context: RequestContext[None, None]) -> Any:
     """What happened, the newest first."""
     here = coordinator_of(context)
@@ -79,7 +79,7 @@ async def add_release_event(context: RequestContext[None, None]) -> Any:
     return event_view(context, await coordinator_of(context).shelf.add(event_name(made), made))
 
 
-@calls.get("/events/{id}", "read", gives=ReleaseEvent)
+@calls.get("/events/{id}", "read", gives=wire.ReleaseEvent)
 async def show_release_event(context: RequestContext[None, None]) -> Any:
     """One event."""
     return event_view(context, (await _found(context)).data)

@@ -6,23 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
-from penstock_release.api.answers import (
-    body_of,
-    coordinator_of,
-    is_live,
-    matching,
-    page,
-    task_view,
-)
-from penstock_release.api.wire import (
-    DataRelease,
-    DataReleaseIn,
-    Message,
-    OtherServices,
-    ReleaseListing,
-    Results,
-    Said,
-)
+from penstock_release.api import wire
+from penstock_release.api.answers import body_of, coordinator_of, is_live, matching, page, task_view
 from penstock_release.errors import Refused
 from penstock_release.fields import Field, read_fields
 from penstock_release.releases import Whole
@@ -38,7 +23,7 @@ FIELDS = (
 )
 CHOICE = Field("services", "texts")
 """Which services take part; it is chosen once."""
-_BODY: dict[str, Any] = {"takes": DataReleaseIn, "reads": "raw", "gives": DataRelease}
+_BODY: dict[str, Any] = {"takes": wire.DataReleaseIn, "reads": "raw", "gives": wire.DataRelease}
 
 
 def _read(body: Any, partial: bool = False, more: tuple[Field, ...] = ()) -> dict[str, Any]:
@@ -76,7 +61,7 @@ async def view(context: RequestContext[None, None], whole: Whole) -> dict[str, A
     return shown
 
 
-@calls.get("/releases", "read", query=ReleaseListing, gives=Results[DataRelease])
+@calls.get("/releases", "read", query=wire.ReleaseListing, gives=wire.Results[wire.DataRelease])
 async def list_releases(context: RequestContext[None, None]) -> Any:
     """The releases, newest first."""
     here = coordinator_of(context)
@@ -96,7 +81,7 @@ async def create_release(context: RequestContext[None, None]) -> Any:
     return await view(context, await here.create(fields))
 
 
-@calls.get("/releases/{id}", "read", gives=DataRelease)
+@calls.get("/releases/{id}", "read", gives=wire.DataRelease)
 async def show_release(context: RequestContext[None, None]) -> Any:
     """One release with its tasks."""
     return await view(context, await coordinator_of(context).releases.fresh(context.path["id"]))
@@ -126,7 +111,7 @@ async def put_release(context: RequestContext[None, None]) -> Any:
     return await _change(context, False)
 
 
-@calls.delete("/releases/{id}", "operate", gives=DataRelease)
+@calls.delete("/releases/{id}", "operate", gives=wire.DataRelease)
 async def cancel_release(context: RequestContext[None, None]) -> Any:
     """Cancel a release; one that has ended stays as it is."""
     try:
@@ -136,7 +121,7 @@ async def cancel_release(context: RequestContext[None, None]) -> Any:
     return await view(context, await coordinator_of(context).releases.cancel(context.path["id"]))
 
 
-@calls.post("/releases/{id}/publish", "operate", gives=Message)
+@calls.post("/releases/{id}/publish", "operate", gives=wire.Message)
 async def publish_release(context: RequestContext[None, None]) -> Any:
     """Publish a release that is staged, or go on with one that is partly published."""
     await coordinator_of(context).publish(context.path["id"])
@@ -147,9 +132,9 @@ async def publish_release(context: RequestContext[None, None]) -> Any:
     "/releases/{id}/rerun",
     "operate",
     status=201,
-    takes=OtherServices,
+    takes=wire.OtherServices,
     reads="raw",
-    gives=DataRelease,
+    gives=wire.DataRelease,
 )
 async def rerun_release(context: RequestContext[None, None]) -> Any:
     """Make the same release again, by the same services or by others."""
@@ -158,7 +143,7 @@ async def rerun_release(context: RequestContext[None, None]) -> Any:
     return await view(context, await coordinator_of(context).rerun(context.path["id"], others))
 
 
-@calls.post("/releases/status_checks", "operate", gives=Said)
+@calls.post("/releases/status_checks", "operate", gives=wire.Said)
 async def check_releases(context: RequestContext[None, None]) -> Any:
     """Ask the services of all releases under way for their state, and look at what became of it; now, not later."""
     count = sum(is_live(whole.release.data) for whole in await coordinator_of(context).check_now())

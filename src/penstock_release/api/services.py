@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
+from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, matching, page
-from penstock_release.api.wire import Results, Said, ServiceListing, TaskService, TaskServiceIn
 
 calls = Calls("task-services")
-_BODY: dict[str, Any] = {"takes": TaskServiceIn, "reads": "raw", "gives": TaskService}
+_BODY: dict[str, Any] = {"takes": wire.TaskServiceIn, "reads": "raw", "gives": wire.TaskService}
 
 
-@calls.get("/task-services", "read", query=ServiceListing, gives=Results[TaskService])
+@calls.get("/task-services", "read", query=wire.ServiceListing, gives=wire.Results[wire.TaskService])
 async def list_task_services(context: RequestContext[None, None]) -> Any:
     """The task services, newest first."""
     return page(context, matching(context, await coordinator_of(context).services.all(), "enabled"))
@@ -24,7 +24,7 @@ async def register_task_service(context: RequestContext[None, None]) -> Any:
     return await coordinator_of(context).services.register(await body_of(context))
 
 
-@calls.get("/task-services/{id}", "read", gives=TaskService)
+@calls.get("/task-services/{id}", "read", gives=wire.TaskService)
 async def show_task_service(context: RequestContext[None, None]) -> Any:
     """One task service."""
     return (await coordinator_of(context).shelf.require(f"services/{context.path['id']}")).data
@@ -51,7 +51,7 @@ async def remove_task_service(context: RequestContext[None, None]) -> Any:
     return Reply(None, 204)
 
 
-@calls.post("/task-services/health_checks", "operate", gives=Said)
+@calls.post("/task-services/health_checks", "operate", gives=wire.Said)
 async def check_health(context: RequestContext[None, None]) -> Any:
     """Ask every service how it is, now."""
     count = await coordinator_of(context).services.check_health()

@@ -5,49 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
+from penstock_release.api import wire
 from penstock_release.api.answers import address, body_of, coordinator_of, matching, page
 from penstock_release.api.releases import views
-from penstock_release.api.wire import (
-    DataRelease,
-    Listing,
-    NoteListing,
-    ReleaseNote,
-    ReleaseNoteIn,
-    Results,
-    Study,
-    StudyIn,
-    Synced,
-)
 
 calls = Calls("studies")
-_NOTE: dict[str, Any] = {"takes": ReleaseNoteIn, "reads": "raw", "gives": ReleaseNote}
+_NOTE: dict[str, Any] = {"takes": wire.ReleaseNoteIn, "reads": "raw", "gives": wire.ReleaseNote}
 
 
-@calls.get("/studies", "read", query=Listing, gives=Results[Study])
+@calls.get("/studies", "read", query=wire.Listing, gives=wire.Results[wire.Study])
 async def list_studies(context: RequestContext[None, None]) -> Any:
     """The studies, newest first."""
     return page(context, await coordinator_of(context).shelf.newest("studies/"))
 
 
-@calls.post("/studies", "operate", status=201, takes=StudyIn, reads="raw", gives=Study)
+@calls.post("/studies", "operate", status=201, takes=wire.StudyIn, reads="raw", gives=wire.Study)
 async def add_study(context: RequestContext[None, None]) -> Any:
     """Add a study by hand."""
     return await coordinator_of(context).library.add_study(await body_of(context))
 
 
-@calls.post("/studies/sync", "operate", gives=Synced)
+@calls.post("/studies/sync", "operate", gives=wire.Synced)
 async def sync_studies(context: RequestContext[None, None]) -> Any:
     """Take the studies of the data service."""
     return await coordinator_of(context).library.sync()
 
 
-@calls.get("/studies/{id}", "read", gives=Study)
+@calls.get("/studies/{id}", "read", gives=wire.Study)
 async def show_study(context: RequestContext[None, None]) -> Any:
     """One study."""
     return (await coordinator_of(context).shelf.require(f"studies/{context.path['id']}")).data
 
 
-@calls.get("/studies/{id}/releases", "read", query=Listing, gives=Results[DataRelease])
+@calls.get("/studies/{id}/releases", "read", query=wire.Listing, gives=wire.Results[wire.DataRelease])
 async def list_releases_of_study(context: RequestContext[None, None]) -> Any:
     """The releases of a study, newest first."""
     here, id = coordinator_of(context), context.path["id"]
@@ -64,7 +54,7 @@ def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str
     return {**note, **{name: address(context, path) for name, path in links.items()}}
 
 
-@calls.get("/release-notes", "read", query=NoteListing, gives=Results[ReleaseNote])
+@calls.get("/release-notes", "read", query=wire.NoteListing, gives=wire.Results[wire.ReleaseNote])
 async def list_notes(context: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
     found = await coordinator_of(context).shelf.newest("notes/")
@@ -79,7 +69,7 @@ async def add_note(context: RequestContext[None, None]) -> Any:
     return _note(context, await coordinator_of(context).library.add_note(await body_of(context)))
 
 
-@calls.get("/release-notes/{id}", "read", gives=ReleaseNote)
+@calls.get("/release-notes/{id}", "read", gives=wire.ReleaseNote)
 async def show_note(context: RequestContext[None, None]) -> Any:
     """One note."""
     return _note(context, (await coordinator_of(context).shelf.require(f"notes/{context.path['id']}")).data)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.extension import Calls, RequestContext, limit_rate
+from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, matching, page, task_view
-from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
 from penstock_release.errors import FieldErrors
 
 calls = Calls("release-tasks")
@@ -15,14 +15,14 @@ OPEN = ("report_task", "put_report", "show_release_task", "show_release")
 SMALL = 16 * 1024
 """Bytes of a report from anybody: reading a large one takes time that belongs to others."""
 _BODY: dict[str, Any] = {
-    "takes": TaskReport,
+    "takes": wire.TaskReport,
     "reads": "raw",
-    "gives": ReleaseTask,
+    "gives": wire.ReleaseTask,
     "recorded": False,
 }
 
 
-@calls.get("/tasks", "read", query=TaskListing, gives=Results[ReleaseTask])
+@calls.get("/tasks", "read", query=wire.TaskListing, gives=wire.Results[wire.ReleaseTask])
 async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     """The tasks of all releases, newest first."""
     here = coordinator_of(context)
@@ -33,7 +33,7 @@ async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     return shown
 
 
-@calls.get("/tasks/{id}", "read", gives=ReleaseTask)
+@calls.get("/tasks/{id}", "read", gives=wire.ReleaseTask)
 async def show_release_task(context: RequestContext[None, None]) -> Any:
     """One task."""
     here = coordinator_of(context)
@@ -67,7 +67,7 @@ async def put_report(context: RequestContext[None, None]) -> Any:
     return await _report(context)
 
 
-@calls.post("/tasks/status_checks", "operate", gives=Said)
+@calls.post("/tasks/status_checks", "operate", gives=wire.Said)
 async def check_release_tasks(context: RequestContext[None, None]) -> Any:
     """Ask the services of all tasks under way for their state, and look at what became of it; now, not later."""
     found = await coordinator_of(context).check_now()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -233,6 +233,3 @@ class Message(Struct):
     """A word."""
 
     message: str
-
-
-Anything = dict[str, Any]

@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from penstock import Context, Engine
-from penstock.sources.triggers.triggers import Means, SourceReader, Trigger, Triggers, TriggerTarget
+from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
+from penstock.sources.triggers.triggers import Triggers
 from tests.waiting import until
 
 WORKFLOW = """
@@ -75,7 +76,7 @@ class Taking:
     async def take(self, feed: Trigger) -> None:
         done = feed.state or 0
         for n, item in enumerate(self.belt.items[done:], done + 1):
-            await feed.start(key=str(n), subject=item)
+            await feed.start(Start(key=str(n), subject=item))
             await feed.save(n)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from penstock import Context, Engine, Out
 from penstock.sources.triggers.lease import Record, read_record, trigger_name
-from penstock.sources.triggers.triggers import Means, SourceReader, Trigger, TriggerTarget
+from penstock.sources.triggers.trigger import Means, SourceReader, Trigger, TriggerTarget
 from tests.durable.conftest import FILE, VIRTUAL, Place
 from tests.sources.feeding.feeders import (
     WAITING,

@@ -9,7 +9,7 @@ import typer
 
 from penstock.boxes.kinds import tasks_in
 from penstock.cli.author.local_run import Played, play_fast, play_real, stub
-from penstock.cli.author.run_report import show_run
+from penstock.cli.author.run_report import schema_examples, show_run
 from penstock.cli.io.command_group import INTERRUPTED, NO, YES
 from penstock.cli.io.console import note, print_json
 from penstock.cli.io.inputs import (

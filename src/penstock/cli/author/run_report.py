@@ -109,6 +109,12 @@ def _show_waiting(console: Console, hosted: InMemoryRun, args: Sequence[str]) ->
     console.print(f"  {shlex.join(['penstock', *args, *options])}", style="bold", soft_wrap=True)
 
 
+def schema_examples(schema: Any) -> list[Any]:
+    """The examples that a schema has, if it has any."""
+    examples = schema.get("examples") if isinstance(schema, dict) else None
+    return examples if isinstance(examples, list) else []
+
+
 def event_option(event: External) -> str:
     """What `--event` takes for it: with the first example of its schema where it has one."""
     examples = schema_examples(event.schema)

@@ -23,10 +23,11 @@ from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import note, print_json
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
+from penstock.cli.serve import options
 from penstock.cli.serve.announcement import Shown, show_post
 from penstock.cli.serve.listen_address import front_of
-from penstock.cli.serve.process import LogLevel, Post, read_post, serve
-from penstock.cli.serve.settings import Host, Port, settings_of
+from penstock.cli.serve.process import Post, read_post, serve
+from penstock.cli.serve.settings import settings_of
 from penstock.cli.serve.up import Folder, folder_of, publish_file, serving_lists, validate_files
 from penstock.engine.authoring.load import load
 from penstock.engine.services import Running
@@ -62,12 +63,12 @@ Drawings = Annotated[
 
 def demo(
     db: DatabaseOption = None,
-    host: Host = None,
-    port: Port = None,
+    host: options.Host = None,
+    port: options.Port = None,
     examples: Examples = None,
     tour: Tour = False,
     output: Drawings = None,
-    log_level: LogLevel = "error",
+    log_level: options.LogLevel = "error",
     json: AsJson = False,
 ) -> None:
     """Start a server with the example workflows and some runs, and say what to open and what to try.

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from penstock.cli.author.run_report import schema_examples
 from penstock.cli.demo.parts import SLOW
 from penstock.cli.io.console import note
 from penstock.cli.io.inputs import schema_examples

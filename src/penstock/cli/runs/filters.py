@@ -18,7 +18,6 @@ def _text(flag: str, metavar: str, help: str) -> Any:
     return typer.Option(flag, metavar=metavar, help=help)
 
 
-Workflow = Annotated[str | None, _text("--workflow", "NAME", "Only of this one.")]
 Version = Annotated[int | None, typer.Option("--version", metavar="N", min=1, help="Only of this version.")]
 Statuses = Annotated[list[str] | None, _text("--status", "STATUS", "Only these. May be given again.")]
 Subject = Annotated[str | None, _text("--subject", "TEXT", "Only about this.")]

@@ -13,9 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from msgspec import Struct
 
 from penstock.boxes.task_environment import TaskEnvironment
@@ -43,60 +42,6 @@ STATS_EVERY = 0.5
 """Seconds between two writings of the counters."""
 
 log = logging.getLogger("penstock.life")
-
-TaskSources = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tasks", metavar="MODULE|FILE", help="Python tasks: a module, or a .py file. May be given again."
-    ),
-]
-TaskLists = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--task-list",
-        metavar="LIST",
-        help="Serve this task list. May be given again. By default the lists that the tasks and workflows here name.",
-    ),
-]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", metavar="N", min=1, help="How many tasks may run at a time.")
-]
-Processes = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        metavar="N",
-        min=0,
-        help="Run tasks in N child processes, one at a time in each; 0: in this process.",
-    ),
-]
-Grace = Annotated[
-    str, typer.Option("--grace", metavar="DURATION", help="How long a stop waits for tasks that run.")
-]
-LogLevel = Annotated[
-    str, typer.Option("--log-level", metavar="LEVEL", help="What is logged: debug, info, warning or error.")
-]
-LogFormat = Annotated[
-    str, typer.Option("--log-format", metavar="FORMAT", help="How it is logged: text, or json for machines.")
-]
-Stats = Annotated[
-    str | None,
-    typer.Option(
-        "--stats",
-        metavar="FILE",
-        help="Write what was counted to this file as JSON, twice a second and at the end.",
-    ),
-]
-
-
-Shell = Annotated[
-    str | None,
-    typer.Option(
-        "--shell",
-        metavar="DIR",
-        help="Also run the commands of `shell` steps, in this folder and below. All who may publish may then run any.",
-    ),
-]
 
 
 def shell_tasks(folder: str | None) -> dict[str, Task]:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from penstock.cli.admin.database import DbOption
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
+from penstock.cli.serve import options
 from penstock.cli.serve.announcement import show_post
 from penstock.cli.serve.listen_address import front_of
-from penstock.cli.serve.process import Grace, LogFormat, LogLevel, Stats, read_post, serve
-from penstock.cli.serve.settings import Buses, Host, Port, Stores, settings_of
+from penstock.cli.serve.process import read_post, serve
+from penstock.cli.serve.settings import settings_of
 from penstock.engine.services import Running
 
 
 def server(
     db: DbOption = None,
-    host: Host = None,
-    port: Port = None,
-    store: Stores = None,
-    bus: Buses = None,
-    grace: Grace = "30s",
-    log_level: LogLevel = "info",
-    log_format: LogFormat = "text",
-    stats: Stats = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    store: options.Stores = None,
+    bus: options.Buses = None,
+    grace: options.Grace = "30s",
+    log_level: options.LogLevel = "info",
+    log_format: options.LogFormat = "text",
+    stats: options.Stats = None,
     json: AsJson = False,
 ) -> None:
     """Serve the API and run workflows on a database that several processes share; workers do the tasks.

@@ -13,23 +13,11 @@ from msgspec.structs import replace
 from penstock.cli.admin.database import DbOption
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
+from penstock.cli.serve import options
 from penstock.cli.serve.announcement import Shown, show_post
 from penstock.cli.serve.listen_address import front_of
-from penstock.cli.serve.process import (
-    Concurrency,
-    Grace,
-    LogFormat,
-    LogLevel,
-    Post,
-    Processes,
-    Shell,
-    Stats,
-    TaskLists,
-    TaskSources,
-    read_post,
-    serve,
-)
-from penstock.cli.serve.settings import Buses, Host, Port, Stores, settings_of
+from penstock.cli.serve.process import Post, read_post, serve
+from penstock.cli.serve.settings import settings_of
 from penstock.engine.authoring.check_gate import CheckFailed, reject_errors
 from penstock.engine.authoring.load import SUFFIXES, load, read_text
 from penstock.engine.services import Running
@@ -58,20 +46,20 @@ class Folder(Struct, frozen=True):
 
 def up(
     db: DbOption = None,
-    host: Host = None,
-    port: Port = None,
-    tasks: TaskSources = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    tasks: options.TaskSources = None,
     workflows: Workflows = None,
-    store: Stores = None,
-    bus: Buses = None,
-    concurrency: Concurrency = CONCURRENCY,
-    processes: Processes = 0,
-    task_list: TaskLists = None,
-    shell: Shell = None,
-    grace: Grace = "30s",
-    log_level: LogLevel = "info",
-    log_format: LogFormat = "text",
-    stats: Stats = None,
+    store: options.Stores = None,
+    bus: options.Buses = None,
+    concurrency: options.Concurrency = CONCURRENCY,
+    processes: options.Processes = 0,
+    task_list: options.TaskLists = None,
+    shell: options.Shell = None,
+    grace: options.Grace = "30s",
+    log_level: options.LogLevel = "info",
+    log_format: options.LogFormat = "text",
+    stats: options.Stats = None,
     json: AsJson = False,
 ) -> None:
     """Run workflows here, for as long as the process lives: the API, an engine, and a worker for its tasks.

@@ -11,22 +11,10 @@ from msgspec.structs import replace
 
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
+from penstock.cli.serve import options
 from penstock.cli.serve.announcement import show_post
 from penstock.cli.serve.http_worker import work_far
-from penstock.cli.serve.process import (
-    Concurrency,
-    Grace,
-    LogFormat,
-    LogLevel,
-    Post,
-    Processes,
-    Shell,
-    Stats,
-    TaskLists,
-    TaskSources,
-    read_post,
-    serve,
-)
+from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
 from penstock.engine.services import Running
 from penstock.server.settings import Settings
@@ -90,19 +78,19 @@ def worker(
     server: Server = None,
     token: Token = None,
     db: Db = None,
-    tasks: TaskSources = None,
-    task_list: TaskLists = None,
-    shell: Shell = None,
-    concurrency: Concurrency = CONCURRENCY,
-    processes: Processes = 0,
+    tasks: options.TaskSources = None,
+    task_list: options.TaskLists = None,
+    shell: options.Shell = None,
+    concurrency: options.Concurrency = CONCURRENCY,
+    processes: options.Processes = 0,
     executor: Executor = "local",
     ray_address: RayAddress = None,
     celery: Celery = None,
     name: Name = None,
-    grace: Grace = "30s",
-    log_level: LogLevel = "info",
-    log_format: LogFormat = "text",
-    stats: Stats = None,
+    grace: options.Grace = "30s",
+    log_level: options.LogLevel = "info",
+    log_format: options.LogFormat = "text",
+    stats: options.Stats = None,
     json: AsJson = False,
 ) -> None:
     """Do tasks for a server, or for runs that are kept in a shared database.

@@ -23,10 +23,8 @@ _DECIMAL = re.compile(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?|[+-]?(?:inf|infinity)|nan",
     re.ASCII | re.I,
 )
-_TRUE, _FALSE = (
-    frozenset({"1", "t", "T", "true", "TRUE", "True"}),
-    frozenset({"0", "f", "F", "false", "FALSE", "False"}),
-)
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 
 def _cannot(value: Any, wanted: str) -> Fault:

@@ -27,9 +27,8 @@ def compile_pattern(pattern: str) -> Any:
     except UnicodeEncodeError:
         raise Fault("bad_regex", "the pattern holds half a character (a lone surrogate)") from None
     except re2.error as problem:
-        raise Fault(
-            "bad_regex", f"the pattern is not a regular expression that RE2 takes ({_reason(problem)})"
-        ) from None
+        message = f"the pattern is not a regular expression that RE2 takes ({_reason(problem)})"
+        raise Fault("bad_regex", message) from None
 
 
 def _reason(problem: Exception) -> str:

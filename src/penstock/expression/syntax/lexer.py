@@ -129,7 +129,6 @@ def _code_point(match: re.Match[str], place: SourcePosition) -> int:
     code = int(digits, 16) if digits else -1
     if not 0 <= code <= 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         shown = match.group().encode("ascii", "backslashreplace").decode()
-        raise place.error(
-            "syntax", f"`{shown}` is not an escape that strings know; write a backslash as `\\\\`"
-        )
+        message = f"`{shown}` is not an escape that strings know; write a backslash as `\\\\`"
+        raise place.error("syntax", message)
     return code

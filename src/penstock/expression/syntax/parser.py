@@ -58,9 +58,8 @@ class _Parser:
     def __init__(self, source: str, start: int, closing: str) -> None:
         self.source, self.start, self.depth = source, start, 0
         if not closing and len(source) > SOURCE:
-            raise SourcePosition(source, SOURCE).error(
-                "too_long", f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
-            )
+            message = f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
+            raise SourcePosition(source, SOURCE).error("too_long", message)
         self.token = next_token(source, start)
 
     # Moving on
@@ -72,9 +71,7 @@ class _Parser:
     def take(self) -> Token:
         token = self.token
         if token.end - self.start > SOURCE:
-            raise SourcePosition(self.source, token.start).error(
-                "too_long", f"an expression has at most {SOURCE:,} characters"
-            )
+            raise self.error(f"an expression has at most {SOURCE:,} characters", "too_long")
         self.token = next_token(self.source, token.end)
         return token
 
@@ -163,7 +160,11 @@ class _Parser:
     # Selections, indexes and calls
 
     def member(self, negated: float | None = None, at: int = 0) -> Node:
-        node = self.primary() if negated is None else Constant(at, self.number(negated))
+        if negated is None:
+            node = self.primary()
+        else:
+            self.take()
+            node = Constant(at, negated)
         count = 0
         while True:
             if self.accept("."):
@@ -180,10 +181,6 @@ class _Parser:
             count += 1
             self.bounded(count)
 
-    def number(self, negated: float) -> float:
-        self.take()
-        return negated
-
     def selection(self, operand: Node) -> Node:
         token = self.token
         if token.kind == "quoted":
@@ -195,9 +192,8 @@ class _Parser:
         if self.accept("("):
             return self.called(token, operand)
         if token.text in _WORDS or token.text == "in":
-            raise SourcePosition(self.source, token.start).error(
-                "syntax", f'`{token.text}` is a word of the language; write `["{token.text}"]`'
-            )
+            message = f'`{token.text}` is a word of the language; write `["{token.text}"]`'
+            raise SourcePosition(self.source, token.start).error("syntax", message)
         return Select(token.start, operand, token.text)
 
     def called(self, name: Token, target: Node | None) -> Node:
@@ -277,9 +273,8 @@ def _has_argument(call: Call, source: str) -> Node:
     if isinstance(argument, Index) and isinstance(argument.key, Constant) and type(argument.key.value) is str:
         return Select(argument.key.at, argument.operand, argument.key.value, test=True)
     if not isinstance(argument, Select) or argument.test:
-        raise SourcePosition(source, call.at).error(
-            "bad_macro", "`has` takes one selection such as `has(data.size)`"
-        )
+        message = "`has` takes one selection such as `has(data.size)`"
+        raise SourcePosition(source, call.at).error("bad_macro", message)
     return Select(argument.at, argument.operand, argument.field, test=True)
 
 
@@ -290,15 +285,12 @@ def _expand(call: Call, target: Node, source: str) -> Node:
         return call
     place = SourcePosition(source, call.at)
     if len(call.arguments) not in counts:
-        raise place.error(
-            "bad_macro",
-            f"`{call.name}` takes a variable and an expression, as in `list.{call.name}(x, x > 1)`",
-        )
+        message = f"`{call.name}` takes a variable and an expression, as in `list.{call.name}(x, x > 1)`"
+        raise place.error("bad_macro", message)
     variable, *bodies = call.arguments
     if not isinstance(variable, Name):
-        raise place.error(
-            "bad_macro", f"the first argument of `{call.name}` must be a plain name for each item"
-        )
+        message = f"the first argument of `{call.name}` must be a plain name for each item"
+        raise place.error("bad_macro", message)
     kind = "exists_one" if call.name == "existsOne" else call.name
     transform = bodies[-1] if kind == "map" else None
     condition = bodies[0] if kind != "map" or len(bodies) == 2 else None

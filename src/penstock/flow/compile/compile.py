@@ -112,10 +112,6 @@ class Flow:
             self._fits = validator_of(self.definition.params)
         return self._fits({} if value is None else value)
 
-    def as_version(self, version: int) -> Flow:
-        """The same flow, published as another version."""
-        return Flow(self.definition, self.net, self.steps, self.wiring, self.result, version)
-
     def readers(self) -> Iterator[tuple[str, Expression | Template]]:
         """Every expression of the workflow with its path in the definition."""
         for name, step in self.steps.items():

@@ -322,12 +322,8 @@ def end_failed(
     close_firing(decision, firing, "failed", total, "failed", decision.steps[step.name].output, error)
     if decision.ending is None:
         decision.failed = decision.failed.set(firing.number, firing)
-    data: dict[str, Any] = {
-        "step": step.name,
-        "error": plain_failure(error),
-        "attempts": attempts,
-        "index": index,
-    }
+    data: dict[str, Any] = {"step": step.name, "error": plain_failure(error), "attempts": attempts}
+    data["index"] = index
     if index is not None:
         data["item"] = firing.items[index]
     decision.record(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import inf
 
 from penstock.flow.drawings.grid import Cell, Grid, Line
@@ -56,9 +56,8 @@ class _Column:
 
 def _rounds(columns: Sequence[_Column], before: Pulls, after: Pulls, tops: list[float]) -> None:
     """Let every column settle in turn, looking left, then right, at last to both sides."""
-    both = {
-        index: before.get(index, []) + after.get(index, []) for column in columns for index in column.cells
-    }
+    cells = [index for column in columns for index in column.cells]
+    both = {index: before.get(index, []) + after.get(index, []) for index in cells}
     for number in range(_ROUNDS):
         forward = number % 2 == 0
         pulls = both if number >= _ROUNDS - 3 else before if forward else after
@@ -119,9 +118,8 @@ def _pulls(grid: Grid, counts: Sequence[bool]) -> tuple[Pulls, Pulls]:
 def _weight(line: Line, left: Cell, right: Cell) -> float:
     points = (left.node is None) + (right.node is None)
     named = 1.5 if right.shape.height == PILL else 1.0  # a name stands straight behind who fires it
-    shared = (
-        1.0 if len(line.others) == 1 else 0.95 / len(line.others)
-    )  # a fork bends where it forks, not before
+    # A fork bends where it forks, not before.
+    shared = 1.0 if len(line.others) == 1 else 0.95 / len(line.others)
     return (1.0, 2.0, 8.0)[points] * named * shared * (0.25 if line.failure and points < 2 else 1.0)
 
 
@@ -141,21 +139,16 @@ def _space(upper: Cell, lower: Cell) -> float:
 
 def _sums(gaps: Sequence[float]) -> list[float]:
     """How far below the first cell each one lies at least."""
-    sums = [0.0]
-    for gap in gaps:
-        sums.append(sums[-1] + gap)
-    return sums
+    return list(accumulate(gaps, initial=0.0))
 
 
 def _settle(column: _Column, pulls: Pulls, tops: list[float]) -> None:
     """Put every cell of one column where the sum of its bends is least (isotonic regression by medians)."""
     blocks: list[tuple[float, list[Point], int]] = []
     for index, offset in zip(column.cells, column.offsets, strict=True):
-        points = sorted(
-            (tops[other] + shift - offset, weight) for other, shift, weight in pulls.get(index, ())
-        )
-        if not points:
-            points = [(tops[index] - offset, _STILL)]
+        pulled = pulls.get(index, ())
+        points = sorted((tops[other] + shift - offset, weight) for other, shift, weight in pulled)
+        points = points or [(tops[index] - offset, _STILL)]
         size, level = 1, _median(points)
         while blocks and blocks[-1][0] > level:
             _, above, count = blocks.pop()

@@ -67,9 +67,8 @@ def _listed(definition: Definition, step: str, way: Exit) -> Sequence[str]:
 
 def _matters(net: Net, way: Exit, name: str) -> bool:
     if name in RESERVED:
-        return not (
-            way.failure and name == FAIL
-        )  # every unhandled failure fires FAIL: a wire from each box says nothing
+        # Every unhandled failure fires FAIL: a wire from each box says nothing.
+        return not (way.failure and name == FAIL)
     return name in net.awaited
 
 
@@ -97,12 +96,7 @@ def _is_own(producers: Sequence[_Producer]) -> bool:
     return len(producers) == 1 and producers[0].own
 
 
-def _event_node(
-    net: Net,
-    name: str,
-    fired: Sequence[_Producer],
-    waits: bool,
-) -> Node | None:
+def _event_node(net: Net, name: str, fired: Sequence[_Producer], waits: bool) -> Node | None:
     """The pill of an event; None where its wire needs no name or nobody awaits it."""
     outside = next((event for event in net.outside if event.name == name), None)
     entries = (Entry(),) if fired else ()
@@ -117,9 +111,7 @@ def _event_node(
         kind, identity = "end", f"end:{name}"
     elif outside is not None:
         kind, identity = "outside", f"outside:{name}"
-        note = ", ".join(
-            word for word, holds in (("many", outside.many), ("optional", outside.optional)) if holds
-        )
+        note = ", ".join(word for word in ("many", "optional") if getattr(outside, word))
     elif _is_own(fired):
         return None
     return Node(
@@ -194,18 +186,16 @@ def _wires(
             yield Wire(group, f"step:{producer.step}", producer.port, node.id, 0, producer.failure)
         for step, slot in awaited.get(node.name, []):
             yield Wire(f"out:{node.name}", node.id, 0, f"step:{step}", slot, node.failure)
-    straight: dict[Wire, None] = {}
+    straight: list[Wire] = []
     for name in awaited:
         if name in own:
             [producer] = producers[name]
             group = f"own:{producer.port}:{producer.step}"
-            for step, slot in awaited[name]:
-                straight[
-                    Wire(
-                        group, f"step:{producer.step}", producer.port, f"step:{step}", slot, producer.failure
-                    )
-                ] = None
-    yield from straight
+            source = (group, f"step:{producer.step}", producer.port)
+            straight += [
+                Wire(*source, f"step:{step}", slot, producer.failure) for step, slot in awaited[name]
+            ]
+    yield from dict.fromkeys(straight)
 
 
 def _mark_loops(nodes: Sequence[Node], wires: Sequence[Wire]) -> Iterator[Node]:

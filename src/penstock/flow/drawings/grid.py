@@ -105,10 +105,8 @@ def grid_of(
     columns: list[list[int]] = [[] for _ in range(max(ranks.values(), default=0) + 1)]
     for cell in weaver.cells:
         columns[cell.rank].append(cell.index)
-    lines = [
-        _line(group, weaver.failing[group], channel, list(ties))
-        for (group, channel), ties in weaver.ties.items()
-    ]
+    ties = weaver.ties.items()
+    lines = [_line(group, weaver.failing[group], channel, list(each)) for (group, channel), each in ties]
     return Grid(tuple(weaver.cells), tuple(map(tuple, columns)), tuple(lines))
 
 

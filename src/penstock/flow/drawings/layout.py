@@ -161,9 +161,8 @@ class _Pen:
                 strokes.append((hub, other))
                 begin = (x - RADIUS if hub[0] < x else x + RADIUS, hub[1])
         for side in (-1, 1):
-            far = sorted(
-                (p for p in others if (p[1] - hub[1]) * side > 0), key=lambda p: (-abs(p[1] - hub[1]), p)
-            )
+            on_side = (point for point in others if (point[1] - hub[1]) * side > 0)
+            far = sorted(on_side, key=lambda point: (-abs(point[1] - hub[1]), point))
             for row, other in enumerate(far):
                 if row == 0:
                     strokes.append((begin, (x, hub[1]), (x, other[1]), other))

@@ -137,13 +137,8 @@ def _badges(node: Node, height: float) -> Iterator[str]:
 
 def _pill(node: Node, spot: Spot) -> Iterator[str]:
     width, height = spot.shape.width - (RING if node.unused else 0.0), spot.shape.height
-    style = {
-        "start": "s",
-        "outside": "x",
-        "missing": "bad",
-        "event": "ev",
-        "end": _TONES.get(node.name, "s"),
-    }[node.kind]
+    styles = {"start": "s", "outside": "x", "missing": "bad", "event": "ev"}
+    style = styles.get(node.kind) or _TONES.get(node.name, "s")
     failed = " f" if node.failure else ""
     shape = f'width="{number(width)}" height="{number(height)}" rx="{number(height / 2)}"'
     yield f'<rect class="{style}{failed}" {shape}/>'
@@ -155,12 +150,8 @@ def _pill(node: Node, spot: Spot) -> Iterator[str]:
         picture = icons.INBOUND if node.kind == "outside" else _MARKS.get(node.name, icons.QUESTION)
         yield _icon(picture, 8, middle - 6, 12, tone)
     tone = {"start": "b s", "end": f"b {style}", "missing": "bad", "outside": "b"}.get(node.kind, "p")
-    yield _text(
-        tone,
-        22 if node.kind in ("event", "start") else 24,
-        middle + 3.8,
-        shorten(node.text, SMALL, 200, bold=node.kind in ("start", "end")),
-    )
+    shown = shorten(node.text, SMALL, 200, bold=node.kind in ("start", "end"))
+    yield _text(tone, 22 if node.kind in ("event", "start") else 24, middle + 3.8, shown)
     if node.note:
         yield _text("k", width - 10, middle + 3.5, node.note, end=True)
     if node.unused:

@@ -46,9 +46,8 @@ def to_pnml(net: Net) -> str:
         place = f"o{number}"
         places.append(_Place(place, name, 1, _source_notes(name, many, optional)))
         puts = _puts(net, slots, (name,))
-        transitions.append(
-            _Transition(f"a{number}", name, {place: 1}, {**puts, **({place: 1} if many else {})}, "")
-        )
+        puts |= {place: 1} if many else {}
+        transitions.append(_Transition(f"a{number}", name, {place: 1}, puts, ""))
     numbers = count(1)
     for step in net.steps:
         takes = {slots[step.name, index]: slot.wanted for index, slot in enumerate(step.slots)}

@@ -70,12 +70,8 @@ def _number(turns: list[Turn]) -> None:
     sequence = _sequence(len(turns), later)
     for spot, index in enumerate(sequence):
         turn = turns[index]
-        below = [
-            turns[other].track
-            for other in sequence[:spot]
-            if index in later[other] or _overlap(turns[other], turn)
-        ]
-        turn.track = max(below, default=-1) + 1
+        before = [other for other in sequence[:spot] if index in later[other] or _overlap(turns[other], turn)]
+        turn.track = max((turns[other].track for other in before), default=-1) + 1
 
 
 def _cost(left: Turn, right: Turn) -> int:

@@ -90,9 +90,8 @@ def _bridges(routes: Sequence[Route]) -> Iterator[str]:
     for y, left, right in levels:
         crossed = uprights[bisect(uprights, (left + _NEAR,)) : bisect(uprights, (right - _NEAR,))]
         for x, top, bottom, group, failure in crossed:
-            if (
-                top + _NEAR < y < bottom - _NEAR and (group, x, y) not in corners
-            ):  # a corner: they merge there
+            # At a corner they merge.
+            if top + _NEAR < y < bottom - _NEAR and (group, x, y) not in corners:
                 path = f"M{number(x)} {number(y - _NEAR)}v{number(2 * _NEAR)}"
                 yield f'<path class="halo" d="{path}"/><path class="w{" f" if failure else ""}" d="{path}"/>'
 
@@ -102,9 +101,8 @@ def _rounded(stroke: Sequence[Point]) -> str:
     path = [f"M{number(stroke[0][0])} {number(stroke[0][1])}"]
     for before, corner, after in zip(stroke, stroke[1:], stroke[2:], strict=False):
         room = min(RADIUS, hypot(corner[0] - before[0], corner[1] - before[1]))
-        room = min(
-            room, hypot(after[0] - corner[0], after[1] - corner[1]) / (1 if after == stroke[-1] else 2)
-        )
+        ahead = hypot(after[0] - corner[0], after[1] - corner[1])
+        room = min(room, ahead / (1 if after == stroke[-1] else 2))
         start, end = _toward(corner, before, room), _toward(corner, after, room)
         path.append(f"L{number(start[0])} {number(start[1])}")
         path.append(f"Q{number(corner[0])} {number(corner[1])} {number(end[0])} {number(end[1])}")

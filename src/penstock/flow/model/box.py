@@ -52,7 +52,6 @@ class View(Protocol):
 
     def scope(self, reader: Expression | Template) -> Mapping[str, Any]:
         """The variables that an expression or template reads."""
-        ...
 
 
 class Box(Protocol):
@@ -64,7 +63,6 @@ class Box(Protocol):
     @property
     def readers(self) -> Mapping[str, Expression | Template]:
         """Every expression in the parameters, by its path below `with`."""
-        ...
 
     def enter(self, view: View) -> Reaction: ...
 
@@ -89,4 +87,3 @@ class Kind(Protocol):
 
     def box(self, params: Mapping[str, Any]) -> Box:
         """Raises BadParameter or ExpressionError."""
-        ...

@@ -47,15 +47,20 @@ def widest(schema: Any) -> int:
     if not isinstance(schema, Mapping):
         return 1
     cost, widths = _Cost(schema), dict[int, int]()
-    todo: list[Any] = [schema]
-    while todo:
-        each = todo.pop()
+    for each in parts(schema):
         if isinstance(each, Mapping):
             _width(each, cost, widths)
-            todo.extend(each.values())
-        elif isinstance(each, list):
-            todo.extend(each)
     return max(widths.values())
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """A JSON value and every value in it, however deep."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        yield each
+        if isinstance(each, Mapping | list | tuple):
+            todo.extend(each.values() if isinstance(each, Mapping) else each)
 
 
 def _width(node: Node, cost: _Cost, widths: dict[int, int]) -> int:
@@ -80,17 +85,12 @@ class _Cost:
 
     def _look_through(self, root: Any) -> None:
         """Whether anything refers to anything, and which parts have names of their own."""
-        todo = [root]
-        while todo:
-            each = todo.pop()
+        for each in parts(root):
             if isinstance(each, Mapping):
                 self.refers = self.refers or any(key in each for key in _REFERENCES)
                 for key in ("$anchor", "$dynamicAnchor", "$id", "id"):
                     if isinstance(each.get(key), str):
                         self._named[each[key].lstrip("#")] = each
-                todo.extend(each.values())
-            elif isinstance(each, list):
-                todo.extend(each)
 
     def of(self, node: Node, depth: int) -> int:
         """Looks at one place and at those on the costliest way below it. Raises _TooMuch."""

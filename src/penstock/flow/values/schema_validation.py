@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from penstock.flow.values.schema_cost import TOO_COSTLY, is_too_costly, widest
+from penstock.flow.values.schema_cost import TOO_COSTLY, is_too_costly, parts, widest
 
 ValidationErrors = Callable[[Any], list[str]]
 """What is wrong with a value, each with its place; empty where it fits."""
@@ -62,7 +62,7 @@ class _Checker:
         self._checker, self._size, self._wide, self._names = checker, size, wide, names
 
     def __call__(self, value: Any) -> list[str]:
-        if self._wide > NARROW and _parts(value) * self._wide > MAX_LOOKS:
+        if self._wide > NARROW and sum(1 for _ in parts(value)) * self._wide > MAX_LOOKS:
             return [TOO_LONG]
         if self._checker.is_valid(value):
             return []
@@ -94,17 +94,6 @@ def _size(value: Any, but: frozenset[str] = frozenset()) -> int:
         elif isinstance(each, list | tuple):
             todo.extend(each)
     return size
-
-
-def _parts(value: Any) -> int:
-    """How many values there are in a JSON value, with itself."""
-    count, todo = 0, [value]
-    while todo:
-        each = todo.pop()
-        count += 1
-        if isinstance(each, Mapping | list | tuple):
-            todo.extend(each.values() if isinstance(each, Mapping) else each)
-    return count
 
 
 DIALECT = re.compile(
@@ -167,13 +156,7 @@ def _step(part: str | int) -> str:
 
 def _names(schema: Any) -> Iterator[str]:
     """Every name in a schema."""
-    todo = [schema]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
-            yield from each
-        if isinstance(each, Mapping | list | tuple):
-            todo.extend(each.values() if isinstance(each, Mapping) else each)
+    return (name for each in parts(schema) if isinstance(each, Mapping) for name in each)
 
 
 _STRANGE_NAMES = {

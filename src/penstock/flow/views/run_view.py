@@ -10,6 +10,7 @@ import msgspec
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
+from penstock.flow.decisions.scope import run_variable
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import NEVER_FIRED, Failure, Snapshot, attempts_of
 from penstock.flow.model.tags import visible
@@ -21,10 +22,7 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
     header = snapshot.run
     resting = snapshot.status in ("waiting", "stalled")
     return {
-        "id": header.id,
-        "workflow": header.workflow,
-        "version": header.version,
-        "subject": header.subject,
+        **run_variable(header),
         "status": snapshot.status,
         "ending": snapshot.ending,
         "input": header.input,

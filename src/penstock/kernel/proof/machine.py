@@ -146,13 +146,8 @@ class Machine:
             if not (way.put_off and scope.drop_put_off):
                 followed.append(way)
         woken = frozenset(reach(self._graph, wakes))
-        ends.update(
-            name
-            for woke in woken
-            for way in self.net.steps[woke].exits
-            for name in way.fires
-            if name in ENDINGS
-        )
+        exits = (way for woke in woken for way in self.net.steps[woke].exits)
+        ends.update(name for way in exits for name in way.fires if name in ENDINGS)
         moves = tuple(tuple(self._move(index, bind, way) for way in followed) for bind in binds)
         return Rule(index, binds, moves, frozenset(ends), ends_well, woken)
 
@@ -181,15 +176,13 @@ class Machine:
 
     def _touching(self, move: Move) -> Move:
         changed = {place for place, _ in move.adds} | set(move.clears)
-        return move._replace(
-            touches=tuple({rule for place in changed for rule in self.owners.get(place, ())})
-        )
+        touches = {rule for place in changed for rule in self.owners.get(place, ())}
+        return move._replace(touches=tuple(touches))
 
     def _arrival(self, event: Outside) -> Move:
         adds = tuple((place, 1) for place in self.gates.get(event.name, ()))
-        return self._touching(
-            Move(Event(event.name), adds, (self.flags[f"came {event.name}"],), (), False, ())
-        )
+        came = (self.flags[f"came {event.name}"],)
+        return self._touching(Move(Event(event.name), adds, came, (), False, ()))
 
     def repeat(self, state: State, event: Outside) -> Move:
         """A further coming of a `many` event: a copy into each slot that is empty."""

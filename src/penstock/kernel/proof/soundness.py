@@ -57,13 +57,8 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
     unasked = fail_without_failure(net, main.whole, budget)
     twice = fires_twice(net, main.whole, main.alive, shape, budget)
     ordered = _in_order(main)
-    searched = [
-        main.space.complete,
-        ordered.complete,
-        unasked.complete,
-        twice.complete,
-        *(c.complete for c in cleanups),
-    ]
+    searched = [main.space.complete, ordered.complete, unasked.complete, twice.complete]
+    complete = all([*searched, *(cleanup.complete for cleanup in cleanups)])
     seen = len(main.space.states) + unasked.states + twice.states + ordered.states
     seen += sum(len(cleanup.space.states) for cleanup in cleanups)
     return Analysis(
@@ -74,9 +69,9 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
         fail_without_failure=unasked.trace,
         fires_twice=_twice_in_order(main, twice.traces),
         leftover=_leftover(main),
-        complete=all(searched),
+        complete=complete,
         states=seen,
-        covered=_covered(net, seen, all(searched)),
+        covered=_covered(net, seen, complete),
         assumes=_assumes(net, main.space),
     )
 
@@ -252,10 +247,8 @@ def _more(before: State, after: State, sinking: set[int], numbers: list[int]) ->
 
 
 def _cleanup_no_end(main: Main, cleanups: list[CleanUp]) -> Trace | None:
-    for cleanup in cleanups:
-        if cleanup.no_end is not None:
-            return _way_to(main, cleanup.end) + cleanup.no_end
-    return None
+    found = ((each.end, each.no_end) for each in cleanups if each.no_end is not None)
+    return next((_way_to(main, end) + trace for end, trace in found), None)
 
 
 def _cleanup_unbounded(main: Main, cleanups: list[CleanUp]) -> Unbounded | None:

@@ -27,7 +27,7 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
     """Each step where doubling begins, with a trace; steps that only pass it on are left out."""
     found: dict[str, Trace] = {}
     graph = step_graph(net)
-    counted = _Count(net, budget)
+    counted = _Count(net)
     spoiled = _fed_again_and_again(net, graph) | set(shape.looping)
     complete, states = True, 0
     for step in reversed(finishing_order(graph)):
@@ -36,10 +36,8 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
         if step in spoiled or step not in alive or _ends_at_once(net, step) or counted.at_most_once(step):
             continue
         space = _search(net, step, shape, budget)
-        complete, states = (
-            complete and (space.complete or space.found is not None),
-            states + len(space.states),
-        )
+        complete = complete and (space.complete or space.found is not None)
+        states += len(space.states)
         if space.found is not None:
             told = _shown_twice(net, step, whole, space, budget)
             complete = complete and told is not None
@@ -63,7 +61,7 @@ def _ends_at_once(net: Net, step: int) -> bool:
 class _Count:
     """How often steps can fire at most, by the drawing: first by adding up, then by weights."""
 
-    def __init__(self, net: Net, budget: Budget) -> None:
+    def __init__(self, net: Net) -> None:
         self.machine = Machine(net, Scope(prune=False))
         self.parts: list[Flow] = flows(self.machine)
         self.most: dict[int, Amount] = {}
@@ -82,10 +80,8 @@ class _Count:
             for put in flow.puts:
                 for group, count in put.items():
                     if isinstance(group, tuple):
-                        into = self.feeds.setdefault(group, {})
-                        into[machine.rules[flow.rule].step] = max(
-                            count, into.get(machine.rules[flow.rule].step, 0)
-                        )
+                        into, step = self.feeds.setdefault(group, {}), machine.rules[flow.rule].step
+                        into[step] = max(count, into.get(step, 0))
 
     def _tokens(self, group: Group) -> Amount:
         total: Amount = self.given.get(group, 0)

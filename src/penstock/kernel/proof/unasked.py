@@ -48,9 +48,7 @@ def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Ans
     space = survey(machine, shape_of(net), budget, goal=lambda state, ready: not targets.isdisjoint(ready))
     if space.found is None:
         return Answer(None, space.complete, len(space.states))
-    trace = tell_firing(
-        whole, space, lambda state: _last(machine, state, targets), lambda trace: True, budget
-    )
+    trace = tell_firing(whole, space, lambda state: _last(machine, state, targets), lambda _: True, budget)
     return Answer(trace, trace is not None, len(space.states))
 
 

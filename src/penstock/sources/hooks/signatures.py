@@ -17,7 +17,6 @@ Headers = Mapping[str, str]
 
 Algorithm = Literal["sha1", "sha256", "sha512"]
 Encoding = Literal["hex", "base64"]
-Fits = Callable[[bytes], bool]
 
 TOLERANCE = timedelta(minutes=5)
 _STANDARD_PREFIX = "whsec_"

@@ -292,12 +292,10 @@ class FolderReader:
                 there = await self._store.head(each.key)
             except (ObjectGone, ObjectRefused):
                 there = None
-            if each.event == "created" and there is not None and there.etag == each.etag:
-                unsure.append((each, there))
-            elif each.event == "created":
-                unsure.append((each, self._absent(each.key, each.etag, gone=True)))
-            else:
-                unsure.append((each, self._absent(each.key, each.etag)))
+            gone = {"gone": True} if each.event == "created" else {}
+            if there is None or there.etag != each.etag or not gone:
+                there = self._absent(each.key, each.etag, **gone)
+            unsure.append((each, there))
         for first in range(0, len(unsure), BATCH):
             await self._start(trigger, unsure[first : first + BATCH])
         await seen.settle()

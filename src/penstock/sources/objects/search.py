@@ -25,7 +25,7 @@ from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.objects.starts import counted, wanted
 from penstock.sources.schedules.rules import LATE, due_tick, rules_of
 from penstock.sources.schedules.ticks import tick_text
-from penstock.sources.triggers.lease import read_record, trigger_name
+from penstock.sources.triggers.lease import read_record, read_state, trigger_name
 from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens
 
@@ -83,7 +83,7 @@ class Searcher:
 
     async def _begin(self, trigger: Trigger) -> Progress:
         asks = blake2b(msgspec.json.encode(trigger.source, order="sorted"), digest_size=8).hexdigest()
-        progress = read_progress(trigger.state)
+        progress = read_state(trigger.state, Progress)
         # What lies ahead was kept while the clock was wrong: nothing would be searched until that time.
         ahead = progress is not None and progress.last > trigger.now() + LATE
         if progress is None or progress.asks != asks or trigger.was_stopped or ahead:
@@ -135,9 +135,7 @@ class Searcher:
         """Whether an object may be wanted, by what the listing says of it."""
         if not self._matching.named(each.key):
             return False
-        if self._matching.wants_head:
-            return True
-        if not self._matching.asks:
+        if self._matching.wants_head or not self._matching.asks:
             return True
         found = listed_object(store.name, store.bucket, each)
         return wanted(self._matching, found, _context(found, tick), self._counts, trigger.workflow)
@@ -178,14 +176,6 @@ def _start(found: Object, tick: str) -> Start:
     )
 
 
-def read_progress(state: Any) -> Progress | None:
-    """The state of a search's feed; None: it has none, or one of another kind."""
-    try:
-        return None if state is None else msgspec.convert(state, Progress)
-    except msgspec.ValidationError:
-        return None
-
-
 async def _save(trigger: Trigger, progress: Progress) -> None:
     await trigger.save(msgspec.to_builtins(progress))
 
@@ -199,7 +189,7 @@ async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[s
             continue
         rows = await tokens.tokens(trigger_name(state.name), "", 1)
         record = read_record(rows[0]) if rows else None
-        progress = None if record is None else read_progress(record.state)
+        progress = None if record is None else read_state(record.state, Progress)
         found.setdefault(source.options["store"], []).append(
             {
                 "workflow": state.name,

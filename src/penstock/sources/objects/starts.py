@@ -125,9 +125,8 @@ class ObjectStarts:
             return duplicate
         async with self._turn:  # one by one: else all would find the same room
             named = key.removeprefix(f"{self._trigger.target.kind}:")
-            _, duplicate = await self._trigger.start(
-                key=named, subject=subject, input=context, tags=found.tags
-            )
+            start = Start(key=named, subject=subject, input=context, tags=found.tags)
+            _, duplicate = await self._trigger.start(start)
         return duplicate
 
 

@@ -96,14 +96,7 @@ class ObjectTopicReader:
         tally = self._stores.tallies[self._address.name]
         tally.note("refused")
         tally.error = await add_dead_message(
-            trigger.node.store,
-            message,
-            error,
-            trigger.now(),
-            workflow=trigger.workflow,
-            event=None,
-            bus=self._bus,
-            topic=self._topic,
+            trigger, message, error, event=None, bus=self._bus, topic=self._topic
         )
         log.warning("%s", tally.error)
 

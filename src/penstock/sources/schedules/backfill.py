@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from datetime import date, datetime, time, timedelta
 from itertools import islice
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -20,6 +19,7 @@ from penstock.flow.values.schedule import Schedule, ticks_between
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.sources.schedules.rules import Rules, rules_of
 from penstock.sources.schedules.ticks import KIND, input_of, tick_text
+from penstock.sources.triggers.lease import read_state
 from penstock.sources.triggers.trigger import BACKFILL, BACKFILLS, ROOM, Means, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens
 from penstock.store.rows.access import AuditRow
@@ -123,7 +123,7 @@ class Filling:
             log.warning("'%s' no longer has a schedule: its backfill is given up", trigger.workflow)
             await call_off(trigger.node.store, trigger.workflow)
             return
-        progress = read_backfill(trigger.state)
+        progress = read_state(trigger.state, Backfill)
         if progress is None or progress.job.id != job.id:
             progress = Backfill(job=job)
         while not progress.over:
@@ -184,14 +184,6 @@ async def jobs_of(store: Tokens) -> dict[str, Job]:
     """The backfills that are under way, by workflow."""
     rows = await store.tokens(BACKFILLS, "", 1000)
     return {row.name.removeprefix(BACKFILLS)[:-1]: msgspec.json.decode(row.data, type=Job) for row in rows}
-
-
-def read_backfill(state: Any) -> Backfill | None:
-    """The state of a backfill's feed; None: it has none."""
-    try:
-        return None if state is None else msgspec.convert(state, Backfill)
-    except msgspec.ValidationError:
-        return None
 
 
 def _bound(text: str, name: str, zone: ZoneInfo, end: bool) -> datetime:

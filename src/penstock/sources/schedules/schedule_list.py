@@ -18,10 +18,10 @@ from penstock.flow.values.schedule import (
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.node import Node
-from penstock.sources.schedules.backfill import Backfill, Job, jobs_of, read_backfill
+from penstock.sources.schedules.backfill import Backfill, Job, jobs_of
 from penstock.sources.schedules.rules import rules_of
-from penstock.sources.schedules.ticks import Progress, read_progress
-from penstock.sources.triggers.lease import Record, trigger_name
+from penstock.sources.schedules.ticks import Progress
+from penstock.sources.triggers.lease import Record, read_state, trigger_name
 from penstock.sources.triggers.trigger_list import all_records
 from penstock.store.rows.rows import WorkflowState
 
@@ -73,7 +73,7 @@ def schedule_view(flow: Flow, state: WorkflowState, record: Record | None, now: 
     rules, kind = rules_of(definition), definition.source.kind
     clock = rules.schedule
     same = record if record is not None and record.kind == kind else None
-    progress = read_progress(same.state) if same is not None and kind == "schedule" else None
+    progress = read_state(same.state, Progress) if same is not None and kind == "schedule" else None
     return {
         "workflow": flow.name,
         "version": flow.version,
@@ -109,7 +109,7 @@ def _state(state: WorkflowState, record: Record | None, progress: Progress | Non
 
 def _backfill_view(record: Record | None, job: Job | None) -> dict[str, Any] | None:
     """How far the last backfill is, `job` where one is under way; None: there was none."""
-    found = None if record is None else read_backfill(record.state)
+    found = None if record is None else read_state(record.state, Backfill)
     if job is not None and (found is None or found.job.id != job.id):
         found = Backfill(job=job)
     if found is None:

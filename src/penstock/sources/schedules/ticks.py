@@ -15,7 +15,8 @@ from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
 from penstock.sources.schedules.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
-from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Trigger, TriggerTarget
+from penstock.sources.triggers.lease import read_state
+from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Start, Trigger, TriggerTarget
 from penstock.store.rows.rows import Filter
 
 KIND = "schedule"
@@ -60,7 +61,7 @@ class Clock:
 
     async def _begin(self, trigger: Trigger) -> Progress:
         """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
-        progress = read_progress(trigger.state)
+        progress = read_state(trigger.state, Progress)
         started, _ = await trigger.node.store.source_times(trigger.workflow)
         known = progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped
         # What lies ahead was kept while the clock was wrong: nothing would come until that time.
@@ -110,18 +111,13 @@ class Clock:
 
     async def _start(self, trigger: Trigger, progress: Progress, tick: datetime) -> Progress:
         try:
-            run, _ = await start_tick(trigger, self.rules.schedule, tick)
+            at = tick_text(tick)
+            start = Start(key=at, subject=at, input=input_of(self.rules.schedule, tick), kind=KIND)
+            run, _ = await trigger.start(start)
         except Invalid as error:  # the next tick may do better; this one never will
             log.error("tick %s of '%s' made no run: %s", tick_text(tick), trigger.workflow, error)
             return await _saved(trigger, progress, f"tick {tick_text(tick)} made no run: {error}")
         return await _saved(trigger, replace(progress, ran=tick, run=run))
-
-
-async def start_tick(trigger: Trigger, schedule: Schedule, tick: datetime) -> tuple[str, bool]:
-    """The run of a tick, and whether it was there. Raises what `Feed.start` raises."""
-    return await trigger.start(
-        key=tick_text(tick), subject=tick_text(tick), input=input_of(schedule, tick), kind=KIND
-    )
 
 
 def input_of(schedule: Schedule, tick: datetime) -> dict[str, Any]:
@@ -135,14 +131,6 @@ def input_of(schedule: Schedule, tick: datetime) -> dict[str, Any]:
 
 def tick_text(tick: datetime) -> str:
     return time_text(tick.astimezone(UTC)) or ""
-
-
-def read_progress(state: Any) -> Progress | None:
-    """The state of a schedule's feed; None: it has none, or one of another kind."""
-    try:
-        return None if state is None else msgspec.convert(state, Progress)
-    except msgspec.ValidationError:
-        return None
 
 
 async def _saved(trigger: Trigger, progress: Progress, error: str | None = None) -> Progress:

@@ -12,7 +12,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -33,6 +33,7 @@ SWEPT = 100
 """Dead nodes that are buried at a time."""
 
 TRIES = 5
+T = TypeVar("T")
 """How often a record is written anew because an earlier write of the same holder came through late."""
 
 
@@ -160,16 +161,6 @@ class TriggerLease:
         done = await store.change_tokens([change])
         return None if isinstance(done, str) else cls(store, name, node_lease.owner, done[0].version, record)
 
-    @staticmethod
-    async def mark_stopped(store: Tokens, name: str) -> bool:
-        """Note that nothing is to be fed; False: somebody still holds the feed, or was faster: ask again."""
-        return await _mark(store, name, stopped=True)
-
-    @staticmethod
-    async def mark_well(store: Tokens, name: str) -> bool:
-        """Note that others bring the events of a feed, and nothing is wrong with it; False: ask again."""
-        return await _mark(store, name)
-
     async def keep(self, **changes: Any) -> None:
         """Write what changed of the record. Raises Lost."""
         async with self._writing:
@@ -198,8 +189,19 @@ def read_record(row: TokenRow) -> Record | None:
         return None
 
 
-async def _mark(store: Tokens, name: str, **changes: Any) -> bool:
-    """Write it onto the record of a feed that nobody holds; what went wrong with it is over."""
+def read_state(state: Any, kind: type[T]) -> T | None:
+    """The state that a record has, as a kind of source keeps it; None: it has none, or one of another kind."""
+    try:
+        return None if state is None else msgspec.convert(state, kind)
+    except msgspec.ValidationError:
+        return None
+
+
+async def mark_well(store: Tokens, name: str, **changes: Any) -> bool:
+    """Note what changed of a feed that nobody holds; what went wrong with it is over.
+
+    False: somebody still holds the feed, or was faster: ask again.
+    """
     row = await _read(store, name)
     record = None if row is None else read_record(row)
     if row is None or record is None:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.definition import External, Source
@@ -140,16 +139,7 @@ class Trigger:
         failures = 0 if error is None else self._lease.record.failures
         await self._lease.keep(state=state, error=error, error_at=at, failures=failures, stopped=False)
 
-    async def start(
-        self,
-        *,
-        key: str,
-        subject: str | None = None,
-        input: Any = None,
-        tags: Mapping[str, Any] | None = None,
-        labels: Mapping[str, str] | None = None,
-        kind: str | None = None,
-    ) -> tuple[RunId, bool]:
+    async def start(self, one: Start) -> tuple[RunId, bool]:
         """Start a run of the version that is newest now, durably; its id, and whether the key had made it before.
 
         A key is one of the kind of source, or of another `kind` in whose name the run is made.
@@ -157,9 +147,7 @@ class Trigger:
         (nothing was started: leave the event where it is), and what a start raises.
         """
         await self.ready()
-        return await self._begin(
-            Start(key=key, subject=subject, input=input, tags=tags, labels=labels, kind=kind)
-        )
+        return await self._begin(one)
 
     async def ready(self) -> None:
         """Wait until runs may be started. Raises Lost, SourceStopped."""
@@ -189,7 +177,7 @@ class Trigger:
     async def start_many(self, starts: Sequence[Start]) -> list[tuple[RunId, bool] | Exception]:
         """The same of many at once, in few transactions; of one that cannot be, why. Raises Lost, SourceStopped."""
         if self.flow.definition.max_running is not None:  # one by one: else all would find the same room
-            done = [await _caught(self.start(**asdict(one))) for one in starts]
+            done = [await _caught(self.start(one)) for one in starts]
         else:
             # Once, before all: whoever asks the store for himself may be overtaken by the next.
             await self.ready()

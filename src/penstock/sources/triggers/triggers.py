@@ -19,13 +19,12 @@ from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.node import Node
 from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, trigger_of
+from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, mark_well, trigger_of
 from penstock.sources.triggers.trigger import (
     BACKFILLS,
     Factory,
     Means,
     SourceReader,
-    Start,
     Trigger,
     TriggerTarget,
 )
@@ -33,17 +32,7 @@ from penstock.sources.triggers.trigger_list import trigger_rows
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import WorkflowState
 
-__all__ = [
-    "TRIGGER_FACTORIES",
-    "Factory",
-    "Lost",
-    "Means",
-    "SourceReader",
-    "Start",
-    "Trigger",
-    "TriggerTarget",
-    "Triggers",
-]
+__all__ = ["TRIGGER_FACTORIES", "Means", "Triggers"]
 
 TRIGGER_FACTORIES: dict[str, Factory | str] = {
     "topic": "penstock.sources.topic:reader_of",
@@ -211,7 +200,7 @@ class Triggers:
         """Keep of each source that is stopped that it was: later it begins anew, and makes up for nothing."""
         self._marked.difference_update(wanted)
         for name in self._wanting.stopped - self._marked:
-            if name not in self._fed and await TriggerLease.mark_stopped(self.node.store, name):
+            if name not in self._fed and await mark_well(self.node.store, name, stopped=True):
                 self._marked.add(name)
 
     def _end_all(self) -> None:
@@ -235,7 +224,7 @@ class Triggers:
         except Exception:
             reader = later  # why not is told where the failures of feeders are
         if reader is None:
-            if target.name not in self._unfed and await TriggerLease.mark_well(self.node.store, target.name):
+            if target.name not in self._unfed and await mark_well(self.node.store, target.name):
                 self._unfed.add(target.name)
             return
         self._unfed.discard(target.name)

@@ -12,29 +12,17 @@ import gzip
 import os
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from penstock.store.errors import StoreDamaged, StoreError, StoreUnavailable, disk_error
 from penstock.store.postgres.database import Database, Work
-from penstock.store.sql.backup_files import sync_folder, taken, validate_backup_path
+from penstock.store.sql.backup_files import written_whole
 
 TABLES = (
-    *(
-        "run",
-        "history",
-        "part",
-        "payload",
-        "task",
-        "timer",
-        "message",
-        "lock",
-        "correlation",
-        "kept",
-        "kept_key",
-    ),
+    *("run", "history", "part", "payload", "task", "timer", "message", "lock"),
+    *("correlation", "kept", "kept_key"),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting", "draft"),
     *("access_token", "session", "login", "secret", "audit"),
     *("run_label", "run_key", "rest", "token", "timing", "approval", "outbox"),
@@ -61,26 +49,17 @@ class Title(msgspec.Struct, frozen=True):
 
 async def write_backup(database: Database, to: str) -> None:
     """Copy everything into a new file, while everything goes on. The file is there whole, or not at all."""
-    validate_backup_path(to)
-    part = f"{to}.part"
-    Path(part).unlink(missing_ok=True)
-    try:
-        # What people kept and who may come in is in it: nobody but its owner may read it.
-        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as out:
-                await database.transact(
-                    lambda work: _write(work, Writer(out)), changes=False, isolation="repeatable_read"
-                )
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(part, to)  # not rename: that would replace a file that came meanwhile
-        sync_folder(to)
-    except FileExistsError:
-        raise taken(to) from None
-    except OSError as error:
-        raise disk_error(error) from error
-    finally:
-        Path(part).unlink(missing_ok=True)
+    # What people kept and who may come in is in it: nobody but its owner may read it.
+    with (
+        written_whole(to) as part,
+        open(part, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file,
+    ):
+        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as out:
+            await database.transact(
+                lambda work: _write(work, Writer(out)), changes=False, isolation="repeatable_read"
+            )
+        file.flush()
+        os.fsync(file.fileno())
 
 
 class Writer:

@@ -166,14 +166,12 @@ class Database:
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(contextlib.suppress(*_AWAY, asyncpg.PostgresError))
             lines: list[Any] = []
-            with contextlib.suppress(
-                *_AWAY, asyncpg.PostgresError
-            ):  # the server may have no room for another
+            # The server may have no room for another.
+            with contextlib.suppress(*_AWAY, asyncpg.PostgresError):
                 for _ in range(min(MAX_WARMED, self.address.pool)):
                     lines.append(await stack.enter_async_context(self._pool.acquire(timeout=SPARE_TIMEOUT)))
-            await asyncio.gather(
-                *map(does, lines), return_exceptions=True
-            )  # all have ended before any is given back
+            # All have ended before any is given back.
+            await asyncio.gather(*map(does, lines), return_exceptions=True)
 
     async def close(self) -> None:
         """Let go of all connections, also of those that do not answer."""

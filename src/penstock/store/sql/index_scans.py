@@ -8,20 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.store.rows.rows import Filter
+from penstock.store.rows.rows import Filter, RunRow
 
-COLUMNS = [
-    "id",
-    "workflow",
-    "version",
-    "subject",
-    "status",
-    "parent",
-    "labels",
-    "waiting",
-    "started_at",
-    "ended_at",
-]
+COLUMNS = ["waiting" if name == "waiting_for" else name for name in RunRow.__struct_fields__]
 MAX_TASKS = 20_000
 """Tasks of one step that a list by step looks at: the newest."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -85,6 +86,17 @@ def tallied(
     return found
 
 
+def counts_by_workflow(
+    runs: Iterable[Sequence[Any]], others: Iterable[Sequence[Any]]
+) -> dict[str, dict[str, int]]:
+    """Counts by workflow and status: `runs` are all of each workflow, `others` those that did not go well."""
+    found = {workflow: {"succeeded": count} for workflow, count in runs}
+    for workflow, status, count in others:
+        found[workflow][status] = count
+        found[workflow]["succeeded"] -= count
+    return found
+
+
 def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question | None:
     """How many runs there are to be sorted, where that decides how: a question for their number, up to a limit."""
     driver = _driver(filter, names)
@@ -92,20 +104,14 @@ def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Ques
     if driver == "q":
         columns = ((writing.by("run_by_subject"), "subject"), ("run_key", "value"))
         sources = [f"{table} WHERE {writing.begins(column, filter.q or '')}" for table, column in columns]
-        most = MAX_FOUND
     elif driver == "end" and filter.label is not None:
-        sources, most = (
-            [f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"],
-            MAX_SORTED,
-        )
+        sources = [f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"]
     elif driver == "end" and names is not None:
-        sources, most = (
-            [f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names)}"],
-            MAX_SORTED,
-        )
+        sources = [f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names)}"]
     else:
         return None
-    counts = [f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {most}) AS x)" for source in sources]
+    limit = MAX_FOUND if driver == "q" else MAX_SORTED
+    counts = [f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {limit}) AS x)" for source in sources]
     return Question(f"SELECT {' + '.join(counts)}", tuple(writing.values))
 
 
@@ -163,10 +169,10 @@ def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequ
     if driver == "end":
         return [_ended(status) for status in filter.statuses or ENDED if status in ENDED]
     if driver == "found":
-        return [_subject_prefix, _key_prefix, _id_prefix]
+        return _PREFIXED
     if driver == "q":
         statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
-        return [_subject_prefix, _key_prefix, _id_prefix, *(_latest(status) for status in statuses)]
+        return [*_PREFIXED, *(_latest(status) for status in statuses)]
     return _DRIVEN[driver]
 
 
@@ -195,56 +201,15 @@ def _ended(status: str) -> Line:
     return lambda w: w.line(w.by("run_by_end"), [f"run.status = {w.bind(status)}"], "status")
 
 
-def _subject(w: Writing) -> str:
-    return w.line(w.by("run_by_subject"), [f"run.subject = {w.bind(w.filter.subject)}"], "subject")
-
-
-def _parent(w: Writing) -> str:
-    return w.line(w.by("run_by_parent"), [f"run.parent = {w.bind(w.filter.parent)}"], "parent")
-
-
-def _label(w: Writing) -> str:
-    return w.via("run_label", w.named("via", w.filter.label), "label")
-
-
-def _key(w: Writing) -> str:
-    return w.via("run_key", w.named("via", w.filter.key), "key")
-
-
-def _waiting(w: Writing) -> str:
-    return w.via("rest", w.waits("via"), "waiting_for")
-
-
 def _undelivered(w: Writing) -> str:
     asides = "SELECT DISTINCT run FROM rest WHERE kind = 'aside'"
     return w.line(f"({asides}) AS via CROSS JOIN run", ["run.id = via.run"], "aside")
-
-
-def _waiting_step(w: Writing) -> str:
-    return w.via("rest", ["via.kind = 'step'", f"via.name = {w.bind(w.filter.step)}"], "step")
-
-
-def _step_in_line(w: Writing) -> str:
-    return _of_tasks(w, "task_by_step", "worker IS NULL")
-
-
-def _step_at_work(w: Writing) -> str:
-    """There are never many of these: by the index of leases, for no other would be worth its cost."""
-    return _of_tasks(w, "task_by_expiry", f"worker IS NOT NULL AND expires < {w.dialect.never}")
 
 
 def _of_tasks(w: Writing, index: str, which: str) -> str:
     source, step = w.along("task", index), w.bind(w.filter.step)
     tasks = f"SELECT DISTINCT run FROM {source} WHERE step = {step} AND {which} ORDER BY run DESC LIMIT {MAX_TASKS}"
     return w.line(f"({tasks}) AS via CROSS JOIN run", ["run.id = via.run"], "step")
-
-
-def _subject_prefix(w: Writing) -> str:
-    return w.prefixed(w.by("run_by_subject"), "subject", "id")
-
-
-def _key_prefix(w: Writing) -> str:
-    return w.prefixed("run_key", "value", "run")
 
 
 def _latest(status: str) -> Line:
@@ -257,12 +222,26 @@ def _id_prefix(w: Writing) -> str:
     return w.line("run", [w.begins("run.id", w.filter.q)], "q", order=f"run.id {w.way}")
 
 
+_PREFIXED: list[Line] = [
+    lambda w: w.prefixed(w.by("run_by_subject"), "subject", "id"),
+    lambda w: w.prefixed("run_key", "value", "run"),
+    _id_prefix,
+]
 _DRIVEN: dict[str, list[Line]] = {
-    "key": [_key],
-    "subject": [_subject],
-    "parent": [_parent],
-    "step": [_waiting_step, _step_in_line, _step_at_work],
-    "waiting_for": [_waiting],
-    "label": [_label],
+    "key": [lambda w: w.via("run_key", w.named("via", w.filter.key), "key")],
+    "subject": [
+        lambda w: w.line(w.by("run_by_subject"), [f"run.subject = {w.bind(w.filter.subject)}"], "subject")
+    ],
+    "parent": [
+        lambda w: w.line(w.by("run_by_parent"), [f"run.parent = {w.bind(w.filter.parent)}"], "parent")
+    ],
+    "step": [
+        lambda w: w.via("rest", ["via.kind = 'step'", f"via.name = {w.bind(w.filter.step)}"], "step"),
+        lambda w: _of_tasks(w, "task_by_step", "worker IS NULL"),
+        # There are never many that run: by the index of leases, for no other would be worth its cost.
+        lambda w: _of_tasks(w, "task_by_expiry", f"worker IS NOT NULL AND expires < {w.dialect.never}"),
+    ],
+    "waiting_for": [lambda w: w.via("rest", w.waits("via"), "waiting_for")],
+    "label": [lambda w: w.via("run_label", w.named("via", w.filter.label), "label")],
     "aside": [_undelivered],
 }

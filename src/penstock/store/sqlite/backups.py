@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 
 from penstock.store.errors import StoreError
-from penstock.store.sql.backup_files import sync_folder
+from penstock.store.sql.backup_files import remove_copy, sync_folder
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.files import FileLock, make_private, remove_copy, validate_path
+from penstock.store.sqlite.files import FileLock, make_private, validate_path
 from penstock.store.sqlite.session import micros
 
 GZIP = b"\x1f\x8b"

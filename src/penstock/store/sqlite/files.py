@@ -52,12 +52,6 @@ def make_private(path: str) -> None:
         raise unwritable(path, error) from error
 
 
-def remove_copy(path: str) -> None:
-    """A copy that did not come about, and the journal of it: on a full disk that stays behind."""
-    for each in (f"{path}-journal", path):
-        Path(each).unlink(missing_ok=True)
-
-
 def validate_path(path: str) -> None:
     """Raises BadAddress where something else than a file has that name, or nothing can be there."""
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from datetime import UTC, datetime
+from typing import Any
 
 import apsw
 
@@ -49,7 +50,7 @@ class Observer:
         """See `Store.secret_keys`."""
         return await self._read(secret_keys)
 
-    async def facts(self) -> dict[str, object]:
+    async def facts(self) -> dict[str, Any]:
         """See `Store.facts`."""
         return {"path": self.path, "schema": found_schema(self._db), "bytes": os.path.getsize(self.path)}
 

@@ -192,14 +192,11 @@ class CeleryFleet:
 
     def _known(self, works: list[Work]) -> dict[str, Meta]:
         """What there is of these attempts and of those before; one before that still runs is revoked."""
+        attempts = [work.attempt for work in works]
         before = [
-            task_id(self._installation, work.attempt, work.attempt.attempt - 1)
-            for work in works
-            if work.attempt.attempt > 1
+            task_id(self._installation, each, each.attempt - 1) for each in attempts if each.attempt > 1
         ]
-        known = read_many(
-            self._app, [*(task_id(self._installation, work.attempt) for work in works), *before]
-        )
+        known = read_many(self._app, [*(task_id(self._installation, each) for each in attempts), *before])
         left = [id for id in before if id not in known or known[id]["status"] not in ENDED]
         if left:
             self._app.control.revoke(left, terminate=True, signal="SIGTERM")
@@ -217,7 +214,8 @@ class CeleryFleet:
                 self._apply(call, id, work)
         except Exception as error:
             if self._broker_is_away(error):
-                self._not_begun(work)
+                with self._lock:
+                    work.begun = False
                 raise
             self._landing.tell(work, failure(error))
             return
@@ -226,10 +224,6 @@ class CeleryFleet:
                 self._flights[id] = Flight(id, work, time.monotonic())
         self._airborne.set()
 
-    def _not_begun(self, work: Work) -> None:
-        with self._lock:
-            work.begun = False
-
     def _broker_is_away(self, error: Exception) -> bool:
         from kombu.exceptions import OperationalError
 
@@ -237,12 +231,8 @@ class CeleryFleet:
 
     def _apply(self, call: Call, id: str, work: Work) -> None:
         attempt = work.attempt
-        about = {
-            "run": attempt.run.id,
-            "step": attempt.step,
-            "attempt": attempt.attempt,
-            "idempotency_key": attempt.id,
-        }
+        about = {"run": attempt.run.id, "step": attempt.step, "attempt": attempt.attempt}
+        about["idempotency_key"] = attempt.id
         options: dict[str, Any] = {"task_id": id, "ignore_result": False, "headers": {"penstock": about}}
         if call.queue is not None:
             options["queue"] = call.queue

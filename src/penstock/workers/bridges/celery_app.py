@@ -125,16 +125,13 @@ def _split(signature: inspect.Signature, params: Mapping[str, Any]) -> tuple[lis
         if name not in kwargs:
             continue
         if kind is inspect.Parameter.VAR_POSITIONAL:
-            args += _listed(kwargs.pop(name))
+            value = kwargs.pop(name)
+            args += value if isinstance(value, list) else [value]
         elif kind is inspect.Parameter.POSITIONAL_ONLY or (
             starred and kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         ):
             args.append(kwargs.pop(name))
     return args, kwargs
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _demand_celery() -> None:

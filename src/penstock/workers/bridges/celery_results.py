@@ -54,9 +54,8 @@ def _decoded(backend: Any, raw: Any) -> Meta:
     """One result that cannot be read must not keep us from the others."""
     try:
         meta = backend.decode(raw)
-        return (
-            meta if isinstance(meta, Mapping) and "status" in meta else {"status": UNREADABLE, "result": meta}
-        )
+        is_result = isinstance(meta, Mapping) and "status" in meta
+        return meta if is_result else {"status": UNREADABLE, "result": meta}
     except Exception as error:
         return {"status": UNREADABLE, "result": error}
 

@@ -115,12 +115,10 @@ class Voice:
                 if asked.done():
                     if asked.result():
                         self._stop()
-                        return self._go_on_saying()
+                        break
                     asked = self._ask()
-
-    def _go_on_saying(self) -> None:
-        while not self._over.wait(TICK):
-            self._flush()
+            while not self._over.wait(TICK):
+                self._flush()
 
     def _ask(self) -> Future[bool]:
         asked: Future[bool] = self._mailbox.stopped.remote(self._key, WAIT).future()

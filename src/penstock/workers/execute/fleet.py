@@ -22,20 +22,15 @@ class Fleet(Protocol):
 
     def cancel(self, work: Work) -> None:
         """The work is no longer wanted: its task is stopped, and nothing of it will be told."""
-        ...
 
     def take_back(self) -> list[Work]:
         """All that was not begun; it will not be."""
-        ...
 
     async def close(self, patience: float = 1.0) -> None: ...
 
 
-class OnResult(Protocol):
-    """A task said how far it is; from any thread."""
-
-    def __call__(self) -> None: ...
-
+OnResult = Callable[[], None]
+"""A task said how far it is; from any thread."""
 
 ExecutorFactory = Callable[[Ended, LogSink, OnResult, int], Fleet]
 """Who hears of outcomes, lines and progress, and how large an output may be → a fleet; called on the loop."""

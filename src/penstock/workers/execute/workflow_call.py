@@ -70,11 +70,10 @@ def call_workflow(
     start = partial(InMemoryEngine.start, flow=flow, input=input, subject=subject)
     until = time.monotonic() + limit.total_seconds() if until is None else until
     try:
-        snapshot = (
-            asyncio.run(_on_loop(tasks, start, until, redact))
-            if plan.timed
-            else _in_place(tasks, start, until, redact)
-        )
+        if plan.timed:
+            snapshot = asyncio.run(_on_loop(tasks, start, until, redact))
+        else:
+            snapshot = _in_place(tasks, start, until, redact)
     except _Late:
         raise CallTimedOut(flow.name, limit) from None
     except _Long:
@@ -115,11 +114,8 @@ _NONE = (None, None, None)
 
 
 def _has_time_outs(flow: Flow) -> bool:
-    for step in flow.steps.values():
-        limits = step.timeouts
-        if (limits.schedule_to_start, limits.start_to_close, limits.schedule_to_close) != _NONE:
-            return True
-    return False
+    limits = (step.timeouts for step in flow.steps.values())
+    return any(each.values()[:-1] != _NONE for each in limits)
 
 
 class _Late(Exception):

@@ -54,13 +54,8 @@ class Outbox:
         counts: Counter[str],
         on_progress: Callable[[], None],
     ) -> None:
-        self._gate, self._now, self._seed, self._counts, self._on_progress = (
-            gate,
-            now,
-            seed,
-            counts,
-            on_progress,
-        )
+        self._gate, self._now, self._seed = gate, now, seed
+        self._counts, self._on_progress = counts, on_progress
         self._loop = asyncio.get_running_loop()
         self._ended: list[tuple[Work, Outcome]] = []
         self._sending: list[tuple[Work, Outcome]] = []
@@ -201,14 +196,8 @@ class Outbox:
 
 
 def _line(attempt: Attempt, at: datetime, level: str, text: str) -> LogLine:
-    body = {
-        "at": at,
-        "step": attempt.step,
-        "index": attempt.index,
-        "attempt": attempt.attempt,
-        "level": level,
-        "text": _shown(text),
-    }
+    place = {"step": attempt.step, "index": attempt.index, "attempt": attempt.attempt}
+    body = {"at": at, **place, "level": level, "text": _shown(text)}
     return LogLine(attempt.run.id, at, _encode(body))
 
 

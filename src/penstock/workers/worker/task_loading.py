@@ -136,17 +136,16 @@ def _sentence(source: str, error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         where = f"{error.filename or source}:{error.lineno}"
         return f"{where}: the tasks cannot be read: {error.msg}: correct this line"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith("<")
-        and frame.filename != __file__
-        and "importlib" not in frame.filename
-    ]
+    found = traceback.extract_tb(error.__traceback__)
+    frames = [each for each in found if each.filename != __file__ and not _is_inside_python(each.filename)]
     mine = [frame for frame in frames if _is_own(frame.filename, source)] or frames
     where = f"{mine[-1].filename}:{mine[-1].lineno}" if mine else source
     what = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"{where}: the tasks cannot be imported: {what}: correct this line"
+
+
+def _is_inside_python(filename: str) -> bool:
+    return filename.startswith("<") or "importlib" in filename
 
 
 def _is_own(filename: str, source: str) -> bool:

@@ -33,15 +33,12 @@ class TaskRunner(Protocol):
 
     def do(self, work: Work) -> Outcome:
         """Run the task to its end and answer its outcome; never raises."""
-        ...
 
     def ready(self) -> bool:
         """Make it ready, however long it takes; False: it is closed."""
-        ...
 
     def cancel(self, work: Work) -> None:
         """The work is no longer wanted. Called from another thread."""
-        ...
 
     def close(self) -> None: ...
 

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from penstock.flow.model.run_input import Outcome
 from penstock.flow.values.payload import payload_limit
 from penstock.runtime.dispatch.gate import Assignment, Gate
@@ -111,15 +113,13 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set, then drain and leave."""
         self._open()
-        upkeep = [
-            asyncio.create_task(self._supervised(name, chore))
-            for name, chore in (
-                ("claim", self._claim),
-                ("renew", self._leases.keep),
-                ("report", self._outbox.send),
-                ("register", self._register),
-            )
-        ]
+        loops = {
+            "claim": self._claim,
+            "renew": self._leases.keep,
+            "report": self._outbox.send,
+            "register": self._register,
+        }
+        upkeep = [asyncio.create_task(self._supervised(name, chore)) for name, chore in loops.items()]
         try:
             await stop.wait()
             await self.drain(self.grace)
@@ -198,7 +198,7 @@ class Worker:
         if room <= 0:
             await self._room.wait()
             return
-        request = self._request if room == self.concurrency else self._claim_request(room)
+        request = self._request if room == self.concurrency else replace(self._request, limit=room)
         self._claiming = asyncio.ensure_future(self.gate.claim(request, WAIT))
         try:
             assignments = await self._claiming
@@ -224,12 +224,6 @@ class Worker:
     def make_room(self) -> None:
         """Something that is under way is `resting` from now on."""
         self._room.set()
-
-    def _claim_request(self, room: int) -> ClaimRequest:
-        request = self._request
-        return ClaimRequest(
-            worker=request.worker, task_lists=request.task_lists, tasks=request.tasks, limit=room
-        )
 
     def _begin(self, assignments: Sequence[Assignment]) -> None:
         works: list[Work] = []

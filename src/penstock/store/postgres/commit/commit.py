@@ -155,9 +155,8 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     if stale:
         fitting = [change for change in fitting if change.run not in stale]
         outcomes = dict.fromkeys(stale, "stale")
-    rare = [
-        change for change in fitting if not change.plain
-    ]  # what most have not is looked for in these alone
+    # What most have not is looked for in these alone.
+    rare = [change for change in fitting if not change.plain]
     await _guard(work, fitting, rare)
     await _states(work, rare)
     await _marks(work, rare, now)
@@ -167,9 +166,8 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     await insert_outbox_messages(work, rare, now)
     await approvals.write(work, rare, now)
     await note(work, [audit for change in rare for audit in change.audits])
-    told = [
-        outcomes.get(c.run, "applied") if o == "applied" else o for c, o in zip(changes, judged, strict=True)
-    ]
+    pairs = zip(changes, judged, strict=True)
+    told = [outcomes.get(c.run, "applied") if said == "applied" else said for c, said in pairs]
     return Committed(told, messages, now, fence)
 
 
@@ -230,9 +228,8 @@ async def _some(work: Work, query: str, names: str, rows: Sequence[tuple[object,
 async def _states(work: Work, changes: list[Change]) -> None:
     """What a run is made of besides its row and its history."""
     parts = {(c.run, p.kind, p.firing, p.index): p.body for c in changes for p in c.parts}
-    await _some(
-        work, "drop_part", "run kind firing idx", [key for key, body in parts.items() if body is None]
-    )
+    gone = [key for key, body in parts.items() if body is None]
+    await _some(work, "drop_part", "run kind firing idx", gone)
     kept = [(*key, body) for key, body in parts.items() if body is not None]
     await _some(work, "put_part", "run kind firing idx body", kept)
     bodies = [(c.run, digest, body) for c in changes for digest, body in c.payloads]

@@ -18,9 +18,7 @@ from penstock.store.rows.access import (
     NewSession,
     SessionRow,
 )
-
-_LAST = "\U0010ffff"
-_HIGHEST = 2**63 - 1
+from penstock.store.sql.index_scans import LAST
 
 
 class PostgresAccess:
@@ -36,7 +34,7 @@ class PostgresAccess:
     ) -> list[AccessTokenRow]:
         if ids is not None:
             return [_token(row) for id in ids for row in await self.database.read("one_access_token", id=id)]
-        first = _LAST if before is None else before
+        first = LAST if before is None else before
         return [
             _token(row) for row in await self.database.read("list_access_tokens", before=first, limit=limit)
         ]

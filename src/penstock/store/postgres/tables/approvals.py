@@ -28,17 +28,16 @@ class PostgresApprovals:
         before: tuple[datetime, str] | None = None,
         limit: int = 0,
     ) -> list[ApprovalRow]:
-        if ids is not None:
-            return [
-                ApprovalRow(*row) for id in ids for row in await self.database.read("read_approval", id=id)
-            ]
-        if run is not None:
-            return [ApprovalRow(*row) for row in await self.database.read("approvals_of_run", run=run)]
-        when, last = before or (_LAST, LAST)
+        read, (when, last) = self.database.read, before or (_LAST, LAST)
         asked = {"before": when, "id": last, "limit": limit}
-        if status is None:
-            return [ApprovalRow(*row) for row in await self.database.read("all_approvals", **asked)]
-        found = await self.database.read("approvals_with_status", status=status, **asked)
+        if ids is not None:
+            found = [row for id in ids for row in await read("read_approval", id=id)]
+        elif run is not None:
+            found = await read("approvals_of_run", run=run)
+        elif status is None:
+            found = await read("all_approvals", **asked)
+        else:
+            found = await read("approvals_with_status", status=status, **asked)
         return [ApprovalRow(*row) for row in found]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import astuple
+
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
@@ -73,6 +75,4 @@ def entry(row: Any) -> Audited:
 
 
 def _columns(entry: Audited) -> tuple[object, ...]:
-    row = entry.row
-    said = (row.actor, row.token_id, row.ip, row.action, row.target, row.before, row.after, row.reason)
-    return (entry.number, entry.at, *said, entry.hash)
+    return (entry.number, entry.at, *astuple(entry.row), entry.hash)

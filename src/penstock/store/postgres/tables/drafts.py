@@ -9,6 +9,7 @@ from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.postgres.tables.workflow_versions import has_text
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
+from penstock.store.sql.run_lists import counts_by_workflow
 
 _LAST = 2**31 - 1
 
@@ -59,13 +60,7 @@ class PostgresDrafts:
     async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
         async def work(work: Work) -> dict[str, dict[str, int]]:
             names = list(workflows)
-            found = {
-                row[0]: {"succeeded": row[1]}
-                for row in await work.rows("count_runs_of_workflows", names=names)
-            }
-            for workflow, status, count in await work.rows("count_other_runs", names=names):
-                found[workflow][status] = count
-                found[workflow]["succeeded"] -= count
-            return found
+            runs = await work.rows("count_runs_of_workflows", names=names)
+            return counts_by_workflow(runs, await work.rows("count_other_runs", names=names))
 
         return await self.database.transact(work, changes=False, isolation="repeatable_read")

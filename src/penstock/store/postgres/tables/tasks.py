@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import astuple
+
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import (
@@ -48,7 +50,7 @@ class PostgresTasks:
         ]
 
     async def renew(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
-        rows = [(*_key(heartbeat.lease), heartbeat.progress) for heartbeat in heartbeats]
+        rows = [(*astuple(heartbeat.lease), heartbeat.progress) for heartbeat in heartbeats]
         found = await self.database.rows("renew_task", **columns(f"{_LEASE} progress", rows))
         renewed = {row["ord"]: Renewal(row["expires"], row["deadline"]) for row in found}
         return [renewed.get(place, Renewal(None)) for place in range(1, len(heartbeats) + 1)]
@@ -56,7 +58,7 @@ class PostgresTasks:
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         async def work(work: Work) -> list[Any]:
             await work.rows("lock_runs", runs=sorted({one.run for one in leases}))
-            return await work.rows("release_task", **columns(_LEASE, [_key(one) for one in leases]))
+            return await work.rows("release_task", **columns(_LEASE, map(astuple, leases)))
 
         released = {row["ord"] for row in await self.database.transact(work)}
         return [place in released for place in range(1, len(leases) + 1)]
@@ -83,7 +85,3 @@ class PostgresTasks:
 
     async def deregister(self, worker: str) -> None:
         await self.database.rows("drop_worker", id=worker)
-
-
-def _key(lease: Lease) -> tuple[str, int, int, int, int]:
-    return lease.run, lease.firing, lease.index, lease.attempt, lease.fence

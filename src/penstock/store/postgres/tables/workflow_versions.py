@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from penstock.store.postgres.commit.column_arrays import advisory
 from penstock.store.postgres.commit.lock_grants import insert_messages
 from penstock.store.postgres.database import Database, Work
-from penstock.store.postgres.tables.audit_log import note_one
+from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import NewVersion, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
@@ -46,13 +46,7 @@ class PostgresWorkflowVersions:
         return [WorkflowState(**row) for row in await self.database.read("list_workflows")]
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
-        async def work(work: Work) -> bool:
-            if not await work.rows("start_workflow", name=workflow, started=started):
-                return False
-            await note_one(work, audit)
-            return True
-
-        return await self.database.transact(work)
+        return await changed(self.database, "start_workflow", audit, name=workflow, started=started)
 
     async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
         found = await self.database.read("workflow_turned_at", name=workflow)

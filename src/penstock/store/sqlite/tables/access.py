@@ -15,6 +15,7 @@ from penstock.store.rows.access import (
     NewSession,
     SessionRow,
 )
+from penstock.store.sql.index_scans import LAST
 from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import (
     NEVER,
@@ -26,10 +27,8 @@ from penstock.store.sqlite.session import (
     moment,
     moment_or_none,
 )
+from penstock.store.sqlite.structs import struct
 from penstock.store.sqlite.tables import audit_log
-
-_LAST = "\U0010ffff"
-"""After every id."""
 
 
 def _names(names: Sequence[str] | None) -> str | None:
@@ -64,30 +63,17 @@ def _tokens(
     if ids is not None:
         rows = [row for id in ids for row in session.rows("one_access_token", (id,))]
     else:
-        rows = session.rows("list_access_tokens", (_LAST if before is None else before, limit))
+        rows = session.rows("list_access_tokens", (LAST if before is None else before, limit))
     return [_token(row, session.now) for row in rows]
 
 
 def _token(row: Row, now: int) -> AccessTokenRow:
-    id, role, name, digest, workflows, task_lists, concurrency, expires, made_by, made, used, revoked = row
-    token = AccessToken(
-        id=id,
-        role=role,
-        name=name,
-        digest=digest,
-        workflows=_named(workflows),
-        task_lists=_named(task_lists),
-        concurrency=concurrency,
-        expires_at=moment_or_none(expires),
-        made_by=made_by,
-    )
-    return AccessTokenRow(
-        token=token,
-        made_at=moment(made),
-        used_at=moment_or_none(used),
-        revoked_at=moment_or_none(revoked),
-        state="revoked" if revoked is not None else "expired" if expires <= now else "live",
-    )
+    said, (made, used, revoked), expires = row[:9], row[9:], row[7]
+    state = "revoked" if revoked is not None else "expired" if expires <= now else "live"
+    lists = {"workflows": _named, "task_lists": _named}
+    token = struct(AccessToken, said, expires_at=moment_or_none, **lists)
+    row = (token, made, used, revoked, state)
+    return struct(AccessTokenRow, row, made_at=moment, used_at=moment_or_none, revoked_at=moment_or_none)
 
 
 def _revoke(session: Session, id: str, audit: AuditRow | None = None) -> bool:
@@ -116,11 +102,8 @@ def _session(work: Session, digest: bytes, idle: timedelta) -> SessionRow | None
     row = work.row("one_session", (digest, work.now, work.now - length(idle)))
     if row is None:
         return None
-    digest, name, role, token_id, workflows, ip, made, seen, until = row
-    session = NewSession(
-        digest=digest, name=name, role=role, token_id=token_id, workflows=_named(workflows), ip=ip
-    )
-    return SessionRow(session=session, made_at=moment(made), seen_at=moment(seen), until=moment(until))
+    session = struct(NewSession, row[:6], workflows=_named)
+    return struct(SessionRow, (session, *row[6:]), made_at=moment, seen_at=moment, until=moment)
 
 
 def _drop_sessions(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
+from penstock.store.sql.run_lists import counts_by_workflow
 from penstock.store.sqlite.methods import reads, writes
 from penstock.store.sqlite.session import NEVER, Session, json_list, moment
 from penstock.store.sqlite.structs import struct, structs
@@ -51,14 +52,8 @@ def _versions(session: Session, workflow: str, before: int | None, limit: int) -
 
 def _counts(session: Session, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
     names = json_list(workflows)
-    found = {
-        workflow: {"succeeded": count}
-        for workflow, count in session.rows("count_runs_of_workflows", (names,))
-    }
-    for workflow, status, count in session.rows("count_other_runs", (names,)):
-        found[workflow][status] = count
-        found[workflow]["succeeded"] -= count
-    return found
+    rows = (session.rows(query, (names,)) for query in ("count_runs_of_workflows", "count_other_runs"))
+    return counts_by_workflow(*rows)
 
 
 class SqliteDrafts:

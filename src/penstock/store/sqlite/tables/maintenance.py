@@ -9,12 +9,11 @@ from typing import Any
 
 import apsw
 
-from penstock.store.errors import disk_error
 from penstock.store.rows.rows import Retained
-from penstock.store.sql.backup_files import sync_folder, taken, validate_backup_path
+from penstock.store.sql.backup_files import written_whole
 from penstock.store.sqlite.commit.lock_grants import drop_pending
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.files import make_private, remove_copy
+from penstock.store.sqlite.files import make_private
 from penstock.store.sqlite.session import Session, Ticks, json_list, length
 from penstock.store.sqlite.transaction_runner import MEMORY, TransactionRunner
 from penstock.store.sqlite.writer import Writer
@@ -178,19 +177,8 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
 
 def backup(db: apsw.Connection, to: str) -> None:
     """Under another name until it is whole: half a copy is never taken for one."""
-    validate_backup_path(to)
-    part = f"{to}.part"
-    remove_copy(part)
-    try:
+    with written_whole(to) as part:
         make_private(part)
         db.execute("VACUUM INTO ?", (part,))
         with open(part, "rb") as file:
             os.fsync(file.fileno())
-        os.link(part, to)  # fails where somebody made the file meanwhile
-        sync_folder(to)
-    except FileExistsError:
-        raise taken(to) from None
-    except OSError as error:
-        raise disk_error(error) from error
-    finally:
-        remove_copy(part)

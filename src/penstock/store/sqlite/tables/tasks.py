@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import astuple
+
 from penstock.store.rows.rows import (
     WORKER_TIMEOUT,
     ClaimRequest,
@@ -35,17 +37,7 @@ def _lease(session: Session, request: ClaimRequest) -> list[Leased]:
     found.sort(key=lambda row: (-row[0], row[1]))
     leases = [_lease_one(row, session.now) for row in found[: request.limit]]
     rows = [
-        (
-            request.worker,
-            one.fence,
-            session.now,
-            until,
-            stop_by,
-            min(until, stop_by, end_by),
-            one.run,
-            one.firing,
-            one.index,
-        )
+        (request.worker, one.fence, session.now, until, stop_by, min(until, stop_by, end_by), *one.place[:3])
         for one, until, stop_by, end_by, _, _ in leases
     ]
     session.many("lease_task", rows)
@@ -73,7 +65,9 @@ def _lease_one(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:
 
 
 def _renew(session: Session, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
-    found = (session.row_changed("renew_task", (session.now, b.progress, *_key(b.lease))) for b in heartbeats)
+    found = (
+        session.row_changed("renew_task", (session.now, b.progress, *astuple(b.lease))) for b in heartbeats
+    )
     return [
         Renewal(None) if row is None else Renewal(moment(row[0]), moment_or_none(row[1])) for row in found
     ]
@@ -81,16 +75,12 @@ def _renew(session: Session, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
 
 def _release(session: Session, leases: Sequence[Lease]) -> list[bool]:
     return [
-        session.row_changed("release_task", (NEVER, session.now, *_key(one))) is not None for one in leases
+        session.row_changed("release_task", (NEVER, session.now, *astuple(one))) is not None for one in leases
     ]
 
 
 def _give_up(session: Session, prefix: str) -> int:
     return len(session.rows("give_up_tasks", (session.now, NEVER, prefix)))
-
-
-def _key(lease: Lease) -> tuple[str, int, int, int, int]:
-    return lease.run, lease.firing, lease.index, lease.attempt, lease.fence
 
 
 def _log(session: Session, lines: Sequence[LogLine]) -> None:

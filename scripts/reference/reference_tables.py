@@ -41,10 +41,16 @@ def checks() -> str:
     found: dict[str, set[str]] = {}
     for path in sorted(CHECKS.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
+            if not isinstance(node, ast.Call):
+                continue
+            made = getattr(node.func, "id", "")
+            if made == "Finding":
                 said = {each.arg: _texts(each.value) for each in node.keywords}
                 for code in said.get("code", ()):
                     found.setdefault(code, set()).update(set(said["severity"]) & set(GRAVE))
+            elif made in GRAVE:
+                for code in _texts(node.args[0]):
+                    found.setdefault(code, set()).add(made)
     rows = [
         (f"[`{code}`](#{code})", " or ".join(sorted(found[code], key=GRAVE.index))) for code in sorted(found)
     ]

@@ -135,12 +135,14 @@ def test_the_figures_of_the_readme_are_those_of_the_page_that_says_how_they_were
 def test_every_check_has_its_heading_and_none_is_left_over() -> None:
     folder = Path(penstock.__file__).parent / "flow" / "checks"
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
-    codes = {
-        node.value.value
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and node.arg == "code" and isinstance(node.value, ast.Constant)
-    }
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    said = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "code"]
+    said += [
+        node.args[0]
+        for node in nodes
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("error", "warning")
+    ]
+    codes = {value.value for value in said if isinstance(value, ast.Constant)}
     page = (DOCS / "reference" / "checks.md").read_text(encoding="utf-8")
 
     assert len(codes) > 10

@@ -12,18 +12,7 @@ from penstock.cli.author.local_run import Played, play_fast, play_real, stub
 from penstock.cli.author.run_report import schema_examples, show_run
 from penstock.cli.io.command_group import INTERRUPTED, NO, YES
 from penstock.cli.io.console import note, print_json
-from penstock.cli.io.inputs import (
-    AsJson,
-    File,
-    NoTasks,
-    Read,
-    Say,
-    Tasks,
-    read,
-    read_event,
-    read_input,
-    schema_examples,
-)
+from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
 from penstock.cli.io.problems import Wrong
 from penstock.cli.runs.progress import following
 from penstock.cli.serve.settings import settings_of

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.io.console import out, printable
-from penstock.cli.io.inputs import schema_examples
 from penstock.cli.io.tables import print_table
 from penstock.cli.runs.progress import LOOKS, seconds
 from penstock.flow.decisions.quiescence import starving, waiting_for

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from penstock.cli.author.run_report import schema_examples
 from penstock.cli.demo.parts import SLOW
 from penstock.cli.io.console import note
-from penstock.cli.io.inputs import schema_examples
 from penstock.cli.serve.announcement import Shown
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running

@@ -127,12 +127,6 @@ def read_input(text: str) -> Any:
         raise Wrong.reading(error, file) from None
 
 
-def schema_examples(schema: Any) -> list[Any]:
-    """The examples that a schema has, if it has any."""
-    examples = schema.get("examples") if isinstance(schema, dict) else None
-    return examples if isinstance(examples, list) else []
-
-
 def read_event(text: str) -> Outside:
     """`--event NAME` or `--event NAME=JSON`."""
     name, equals, data = text.partition("=")

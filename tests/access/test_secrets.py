@@ -314,8 +314,20 @@ def test_a_secret_that_begins_like_another_is_redacted_whole() -> None:
         ("ein-Schlüssel-für-alles", "ein-Schl\\u00FCssel-f\\u00FCr-alles"),
         ("S3cr$t;p ss&w0rd!long", "S3cr$t;p%20ss&w0rd!long"),
         ("S3cr$t~p ss&w0rd[long", "S3cr$t~p%20ss&w0rd%5Blong"),
+        ("s3cr~t*pass word!", "s3cr%7Et*pass+word%21"),
+        ("pa|ss^wo[rd]{x}zz", "pa|ss%5Ewo[rd]%7Bx%7Dzz"),
+        ("it's <a> secret", "it&#039;s &lt;a&gt; secret"),
     ],
-    ids=["html of Go", "json of .NET", "upper-case json", "url of Requests", "encodeURI"],
+    ids=[
+        "html of Go",
+        "json of .NET",
+        "upper-case json",
+        "url of Requests",
+        "encodeURI",
+        "form",
+        "browser",
+        "PHP",
+    ],
 )
 def test_a_value_is_found_as_other_languages_write_it(value: str, shown: str) -> None:
     redactor = Redactor()

@@ -23,7 +23,7 @@ from penstock.server.http import serving
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFailing, StoreRefused
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from tests.api.conftest import Answer, Client
+from tests.api.conftest import CHAIN, Answer, Client
 
 ASK = """
 penstock: 1
@@ -187,5 +187,41 @@ def test_c14_an_engine_in_a_program_says_the_same(url: str, tmp_path: Path) -> N
         store.armed = True
         with pytest.raises(OutcomeUnknown, match="changed something"):
             await here.engine.skip(run, "ok", "approved")
+
+    talked(url, tmp_path, talk, StoreFailing("a sector"))
+
+
+def test_c14_a_report_that_was_taken_beside_one_that_cannot_be_judged_is_told(
+    url: str, tmp_path: Path
+) -> None:
+    """Two results at once: of the second, a repeat, it must be read how the first telling went."""
+
+    async def talk(here: Client, store: Breaking) -> None:
+        await here.engine.publish(CHAIN)
+        for number in range(2):
+            await here.engine.start("chain", subject=str(number))
+        poll = {"worker": "w", "tasks": ["one"], "max": 2, "wait": 0}
+        given = (await here.post("/api/tasks/poll", poll)).json["tasks"]
+        items = [{"id": each["id"], "lease": each["lease"], "complete": {"output": 1}} for each in given]
+        await here.post("/api/tasks/report", {"worker": "w", "items": items[:1]})
+        store.armed = True
+        answer = await here.post("/api/tasks/report", {"worker": "w", "items": items})
+
+        assert store.broken, "the store did not fail after a change"
+        assert (answer.status, answer.json["code"]) == (503, "outcome_unknown"), answer.text
+
+    talked(url, tmp_path, talk, StoreFailing("a sector"))
+
+
+def test_c14_a_call_that_wrote_nothing_says_so(url: str, tmp_path: Path) -> None:
+    """A pause of a workflow that does not exist changes no row, and a poll for which there is nothing leases none."""
+
+    async def talk(here: Client, store: Breaking) -> None:
+        store.armed = True
+        answer = await here.post("/api/workflows/nope/pause")
+
+        assert store.broken
+        assert (answer.status, answer.json["code"]) == (503, "store_failing"), answer.text
+        assert int(answer.headers["retry-after"]) >= 1
 
     talked(url, tmp_path, talk, StoreFailing("a sector"))

@@ -19,6 +19,7 @@ from penstock.access.sessions import IDLE, MAX_SESSION, caller_of_session, new_c
 from penstock.access.tokens import APART, Admission, TokenRequest, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
+from penstock.store.call_outcome import note_change
 from penstock.store.errors import StoreError
 from penstock.store.protocol import AccessStore, AuditLog, Secrets
 from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, SecretRow
@@ -168,6 +169,7 @@ class Access:
         by.require("admin")
         await self.vault.check()  # a key that others lack must not be added to
         ring = self.vault.add_key()
+        note_change()  # of the key file
         await self._store.record([by.audit("key.rotate", ring.current)])
         return await self.vault.reseal(ring)
 

@@ -106,7 +106,7 @@ class Keys:
     @property
     def exist(self) -> bool:
         """Whether there is a key at all, good or bad."""
-        return self._variable is not None or self.path.exists()
+        return self._variable is not None or self.path.exists() or self.path.is_symlink()
 
     @property
     def in_file(self) -> bool:

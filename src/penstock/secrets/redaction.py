@@ -12,8 +12,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-UNQUOTED = ("", "/", "!'()*", "/:+=@,", "!#$%&'()*+,/:;=?@[]~", "!#$&'()*+,/:;=?@")
-"""What is left as it is in URLs: by `encodeURIComponent`, in many paths, by Requests, by `encodeURI`."""
+_PATH = "!$%&'()*+,/:;=@[]|\\"
+UNQUOTED = (
+    "",
+    "/",
+    "!'()*",
+    "/:+=@,",
+    "!#$%&'()*+,/:;=?@[]~",
+    "!#$&'()*+,/:;=?@",
+    _PATH,
+    f"{_PATH}^",
+    f"{_PATH}?^`{{}}",
+)
+"""What is left as it is in URLs: by `encodeURIComponent`, in many paths, by Requests, by `encodeURI`, by browsers."""
 _ESCAPED = re.compile("%[0-9A-F]{2}")
 
 SHORTEST = 6
@@ -136,7 +147,9 @@ def _parts(value: str) -> Iterator[str]:
 
 def _forms(value: str) -> set[str]:
     raw = value.encode("utf-8", "surrogatepass")
-    in_urls = {quote(raw, safe=safe) for safe in UNQUOTED} | {quote_plus(raw)}
+    in_urls = {quote(raw, safe=safe) for safe in UNQUOTED}
+    in_urls |= {quote_plus(raw), quote_plus(raw, safe="*")}
+    in_urls |= {form.replace("~", "%7E") for form in in_urls}
     in_json = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     in_json |= {made for form in in_json for made in (form.replace("/", "\\/"), form.translate(_IN_GO))}
     in_json |= {_UNICODE.sub(lambda found: found[0][:2] + found[0][2:].upper(), form) for form in in_json}
@@ -145,7 +158,7 @@ def _forms(value: str) -> set[str]:
     in_texts = {
         html.escape(value),
         html.escape(value, quote=False),
-        value.translate(_IN_HTML),
+        *(value.translate(marks) for marks in _IN_HTML),
         ascii(value)[1:-1],
         repr(raw)[2:-1],
     }
@@ -177,8 +190,12 @@ _BOTH = "'\""
 _IN_GO = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"})
 """What Go escapes in JSON beside what all do."""
 _UNICODE = re.compile(r"\\u[0-9a-f]{4}")
-_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
-"""What Go and Jinja write; `html.escape` has other numbers for quotes."""
+_MARKS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_IN_HTML = tuple(
+    str.maketrans({**_MARKS, '"': double, "'": single})
+    for double, single in (("&#34;", "&#39;"), ("&quot;", "&#039;"), ("&quot;", "&#39;"))
+)
+"""What Go and Jinja write, PHP, and others; `html.escape` writes `&#x27;`."""
 _IN_DOTNET = frozenset("\"&'+<>`")
 
 

@@ -93,11 +93,11 @@ async def _sign_in(settings: Settings) -> list[Finding]:
 async def _database(db: str) -> list[Finding]:
     shown = without_password(db)
     if not is_shared(db) and not os.path.exists(sqlite_path(db)[0]):
-        return [Finding("database", "note", f"{shown} does not exist yet: `penstock up` makes it")]
+        return [Finding("database", "note", f"{shown} does not exist yet: `penstock up` makes it"), *_key(db)]
     try:
         looker = await open_to_look(db)
     except NeedsMigration as error:
-        return [Finding("database", "note", f"{error}, or start a process on it")]
+        return [Finding("database", "note", f"{error}, or start a process on it"), *_key(db)]
     try:
         facts, secrets = await looker.facts(), await _secrets(looker, db)
     finally:
@@ -117,6 +117,16 @@ async def _secrets(looker: Looker, db: str) -> Finding:
     return Finding(
         "secrets", "fine", f"they open with the key of this node ({keys.where})" if sealed else "none is set"
     )
+
+
+def _key(db: str) -> Iterator[Finding]:
+    """Whether the key of this node is one, where no secret can say so yet."""
+    keys = Keys.of(db)
+    try:
+        if keys.exist:
+            keys.keyring()
+    except SecretKeyError as error:
+        yield Finding("secrets", "wrong", str(error))
 
 
 def _trust(facts: Mapping[str, Any]) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from msgspec import Struct
 
-from penstock.store.errors import BadText, OutcomeUnknown, StoreRefused, StoreUnavailable
+from penstock.store.errors import OutcomeUnknown, StoreError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,24 +30,29 @@ async def one_call(do: Callable[P, Awaitable[T]], *args: P.args, **how: P.kwargs
 
     Raises OutcomeUnknown where the store failed after something was changed: its own error speaks of one access.
     """
-    around = CALL.get()
-    if around is not None and not around.over:
+    around = current_call()
+    if around is not None:
         return await do(*args, **how)
     call = CallOutcome()
     CALL.set(call)
     try:
         return await do(*args, **how)
-    except (StoreUnavailable, StoreRefused, BadText) as error:
+    except StoreError as error:
         if not call.changed or isinstance(error, OutcomeUnknown):
             raise
-        raise OutcomeUnknown(error.why, begun=True) from error
+        raise OutcomeUnknown(getattr(error, "why", str(error)), begun=True) from error
     finally:
         call.over = True
         CALL.set(around)
 
 
+def current_call() -> CallOutcome | None:
+    call = CALL.get()
+    return None if call is None or call.over else call
+
+
 def note_change() -> None:
     """The current call, if any, has made something durable."""
-    call = CALL.get()
+    call = current_call()
     if call is not None:
         call.changed = True

@@ -52,7 +52,7 @@ class BadText(StoreError):
             f"the run {names} has a subject, label, key or id with a character that the database cannot keep "
             "(U+0000 or half a surrogate pair); nothing was changed: leave the character out"
         )
-        self.runs, self.why = runs, "a text that it cannot keep"
+        self.runs = runs
 
 
 class StoreUnavailable(StoreError):

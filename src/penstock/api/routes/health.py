@@ -39,7 +39,7 @@ async def ready(context: RequestContext[None, None]) -> Any:
 
 _REASONS: dict[Trouble, str] = {
     "away": "the database does not answer: the log of the server says why",
-    "locked": "the secrets are sealed with a key that this node does not have: its log says which, and what to do",
+    "locked": "this node cannot open the secrets: its log says which key it lacks, or which is none, and what to do",
 }
 
 

@@ -56,7 +56,7 @@ from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.store.call_outcome import CALL
+from penstock.store.call_outcome import current_call, note_change
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, WorkflowVersions
 from penstock.store.rows.change import Post, Seen
@@ -229,6 +229,7 @@ class Commands(EventDelivery):
             )
         )
         if answer == "superseded" and (await self._store.load([run]))[0] is not None:
+            note_change()  # an earlier try of this call made it
             return "duplicate"
         return answer
 
@@ -362,7 +363,7 @@ class Commands(EventDelivery):
     def _answered(self, request: Request) -> asyncio.Future[Answer]:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
-        call = CALL.get()
+        call = current_call()
 
         def on_answer(_: Request, answer: Answer | None, error: BaseException | None) -> None:
             if call is not None and answer in _CHANGING:

@@ -32,6 +32,7 @@ from penstock.runtime.errors import UnknownRun
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.run_cache import CachedRun, RunCache
+from penstock.store.call_outcome import current_call
 from penstock.store.errors import StoreUnavailable
 from penstock.store.protocol import Notifier, Runs, Tasks, TaskViews
 from penstock.store.rows.change import WHOLE
@@ -424,16 +425,19 @@ class Dispatch:
 class _Answers:
     """How reports that were sent together were taken: `rare` are those that were not accepted, once all are told."""
 
-    __slots__ = ("_failed", "_left", "_rare", "rare")
+    __slots__ = ("_call", "_failed", "_left", "_rare", "rare")
 
     def __init__(self, count: int) -> None:
         self.rare: asyncio.Future[dict[Request, Answer]] = asyncio.get_running_loop().create_future()
         self._rare: dict[Request, Answer] = {}
-        self._left = count
+        self._left, self._call = count, current_call()
         self._failed: BaseException | None = None
 
     def on_answer(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
-        if answer != "accepted":
+        if answer == "accepted":
+            if self._call is not None:
+                self._call.changed = True
+        else:
             # A run that is gone has no use for a report; the others must not suffer for it.
             self._rare[request] = answer or "superseded"
             if not isinstance(error, UnknownRun):

@@ -37,6 +37,7 @@ MAX_TRIES = 50
 """How often a transaction that lost a race with another one is begun anew."""
 
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_WRITES = re.compile(r"\b(INSERT|(?<!FOR )UPDATE|DELETE)\b")
 _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 _UNPREPARED = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
 _FULL = (asyncpg.DiskFullError, asyncpg.OutOfMemoryError)
@@ -89,12 +90,19 @@ class Query(Struct, frozen=True):
 
     text: str
     names: tuple[str, ...]
+    writes: bool  # it may change rows
+    returns: bool  # and returns what it changed
+
+    def changed(self, rows: Sequence[Any]) -> bool:
+        """Whether it has changed something, by what it returned."""
+        return self.writes and (bool(rows) or not self.returns)
 
 
 def numbered(text: str) -> Query:
     """`:name` becomes `$1`, the same name the same number."""
     names = list(dict.fromkeys(_PARAMETER.findall(text)))
-    return Query(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text), tuple(names))
+    numbers = _PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text)
+    return Query(numbers, tuple(names), _WRITES.search(text) is not None, "RETURNING" in text)
 
 
 SQL = {name: numbered(text) for name, text in read_queries("penstock.store.postgres.tables").items()}
@@ -108,17 +116,18 @@ class Session(asyncpg.Connection):
 
 
 class Work:
-    """One transaction."""
+    """One transaction; `changed` says whether it has changed a row."""
 
-    __slots__ = ("connection",)
+    __slots__ = ("changed", "connection")
 
     def __init__(self, connection: Any) -> None:
-        self.connection = connection
+        self.connection, self.changed = connection, False
 
     async def rows(self, query: str, **values: object) -> list[Any]:
         """All rows of a named query."""
         found = SQL[query]
         answer: list[Any] = await self.connection.fetch(found.text, *(values[name] for name in found.names))
+        self.changed = self.changed or found.changed(answer)
         return answer
 
     async def asked(self, sql: str, values: Sequence[object]) -> list[Any]:
@@ -218,10 +227,7 @@ class Database:
         """
         for tried in range(1, MAX_TRIES):
             try:
-                answer = await self._once(do, alone, changes, isolation)
-                if changes:
-                    note_change()
-                return answer
+                return await self._once(do, alone, changes, isolation)
             except _AGAIN:
                 self.retried += 1
                 await asyncio.sleep(random.random() * 0.005 * min(tried, 10))
@@ -236,16 +242,17 @@ class Database:
         unsure = False
         with self._translated(lambda: unsure):
             async with self._pool.acquire(timeout=COMMAND_TIMEOUT) as connection:
+                work = Work(connection)
                 if alone:
                     unsure = changes
-                    return await do(Work(connection))
+                    return _noted(work, await do(work))
                 transaction = connection.transaction(isolation=isolation, readonly=not changes)
                 await transaction.start()
                 async with _undone(transaction):
-                    answer = await do(Work(connection))
+                    answer = await do(work)
                 unsure = changes
                 await transaction.commit()
-                return answer
+                return _noted(work, answer)
 
     async def _unprepare(self) -> None:
         """A pooler gave us a server process that does not know our prepared statements: do without."""
@@ -283,6 +290,13 @@ class Database:
             if isinstance(error, _AWAY) and not isinstance(error, ValueError):
                 raise (OutcomeUnknown if unsure() else StoreAway)(_away(error)) from error
             raise StoreRefused(_why(error)) from error
+
+
+def _noted(work: Work, answer: T) -> T:
+    """The answer of what is committed now."""
+    if work.changed:
+        note_change()
+    return answer
 
 
 @contextlib.asynccontextmanager

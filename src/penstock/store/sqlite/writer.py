@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from penstock.store.call_outcome import note_change
+from penstock.store.call_outcome import current_call, note_change
 from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Result, Session, Work
@@ -64,12 +64,14 @@ class InlineWriter:
 
     async def write(self, work: Work[Result]) -> Result:
         self._recover()
+        work, changed = _watched(work)
         [(answer, error)] = self._runner.transact([work])
         self._recover()
         self._runner.tend_log()
         if error is not None:
             raise error
-        note_change()
+        if changed:
+            note_change()
         result: Result = answer
         return result
 
@@ -96,6 +98,21 @@ class InlineWriter:
 
     def close(self) -> None:
         let_go(self._runner.db)
+
+
+def _watched(work: Work[Result]) -> tuple[Work[Result], list[bool]]:
+    """For work of a call: the same with a list that says, once it is done, whether it has changed a row."""
+    changed: list[bool] = []
+    if current_call() is None:
+        return work, changed
+
+    def watched(session: Session) -> Result:
+        before = session.db.total_changes()
+        answer = work(session)
+        changed[:] = [True] if session.db.total_changes() > before else []
+        return answer
+
+    return watched, changed
 
 
 def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
@@ -191,8 +208,10 @@ class ThreadWriter:
 
     async def write(self, work: Work[Result]) -> Result:
         self._check()
+        work, changed = _watched(work)
         answer: Result = await self._writing.ask(work)
-        note_change()
+        if changed:
+            note_change()
         return answer
 
     async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
@@ -200,10 +219,12 @@ class ThreadWriter:
             return await self.write(work)  # a thread reopens the file first, which takes long
         self._check()
         future = asyncio.get_running_loop().create_future()
+        work, changed = _watched(work)
         self._here.append((work, future))
         self._begin_here(future if brief else None)
         answer: Result = await future
-        note_change()
+        if changed:
+            note_change()
         return answer
 
     def _begin_here(self, brief: asyncio.Future[Any] | None = None) -> None:

@@ -41,14 +41,12 @@ def checks() -> str:
     found: dict[str, set[str]] = {}
     for path in sorted(CHECKS.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            made = getattr(node.func, "id", "")
-            if made == "Finding":
+            made = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Call) and made == "Finding":
                 said = {each.arg: _texts(each.value) for each in node.keywords}
                 for code in said.get("code", ()):
                     found.setdefault(code, set()).update(set(said["severity"]) & set(GRAVE))
-            elif made in GRAVE:
+            elif isinstance(node, ast.Call) and made in GRAVE:  # `error(code, message, hint)`
                 for code in _texts(node.args[0]):
                     found.setdefault(code, set()).add(made)
     rows = [

@@ -243,32 +243,25 @@ class Fold(Struct):
             if task is None or each["step"] not in ASKS or not isinstance(told, Mapping):
                 continue
             if "waits" in told:
-                self._waits(task, each["step"], told["waits"])
-            if each["step"] not in ("stage", "publish") or self.release["state"] not in (
-                "running",
-                "publishing",
-            ):
+                self._warn_once(task, each["step"], "waits", f"waits to be called: {told['waits']}")
+            under_way = self.release["state"] in ("running", "publishing")
+            if each["step"] not in ("stage", "publish") or not under_way:
                 continue
             if each["step"] == "publish" and told.keys() - {"missed", "waits"}:
                 self.accepted(task)
             if "missed" in told:
-                self._missed(task, each["step"], told["missed"])
+                why = f"is asked for its state again: {told['missed']}"
+                self._warn_once(task, each["step"], "missed", why)
             heard = [each["step"], progress_of(told.get("progress"))]
             if heard[1] is not None and heard != task.get("heard") and hears_progress(self.release, task):
                 task |= {"progress": heard[1], "heard": heard}  # once: what it reports afterwards is newer
         return self
 
-    def _missed(self, task: dict[str, Any], step: str, why: Any) -> None:
-        """A service did not tell its state so that it could be used: said once in each part of the work."""
-        if task.get("missed") != step:
-            task["missed"] = step
-            self.tell(f"task {task['kf_id']} is asked for its state again: {why}", "", task, "warning")
-
-    def _waits(self, task: dict[str, Any], step: str, why: Any) -> None:
-        """A service cannot be called yet, which is not its fault: said once in each part of the work."""
-        if task.get("waits") != step:
-            task["waits"] = step
-            self.tell(f"task {task['kf_id']} waits to be called: {why}", "", task, "warning")
+    def _warn_once(self, task: dict[str, Any], step: str, about: str, sentence: str) -> None:
+        """Warn about a service, once in each part of the work."""
+        if task.get(about) != step:
+            task[about] = step
+            self.tell(f"task {task['kf_id']} {sentence}", "", task, "warning")
 
     def change_task(self, task: dict[str, Any], state: str) -> None:
         """Move a task, and tell of it."""

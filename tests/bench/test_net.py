@@ -20,7 +20,7 @@ from bench.net.work import Work
 
 from penstock.engine.authoring.load import load
 from penstock.kernel.firing import begin, enabled, fire
-from penstock.kernel.wiring import Wiring
+from penstock.kernel.net import Wiring
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.author.check_report import SHORT_TRACE, trace_words, verdict_words
+from penstock.cli.author.check import SHORT_TRACE, trace_words, verdict_words
 from penstock.flow.checks.findings import Report
 from penstock.kernel.proof.trace import Event, Fire
 from tests.cli.command import STUCK, penstock, write

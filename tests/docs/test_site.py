@@ -135,14 +135,12 @@ def test_the_figures_of_the_readme_are_those_of_the_page_that_says_how_they_were
 def test_every_check_has_its_heading_and_none_is_left_over() -> None:
     folder = Path(penstock.__file__).parent / "flow" / "checks"
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    said = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "code"]
-    said += [
-        node.args[0]
-        for node in nodes
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("error", "warning")
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    makers = [call for call in calls if getattr(call.func, "id", "") in ("error", "warning")]
+    found = [call.args[0] for call in makers] + [
+        each.value for call in calls for each in call.keywords if each.arg == "code"
     ]
-    codes = {value.value for value in said if isinstance(value, ast.Constant)}
+    codes = {node.value for node in found if isinstance(node, ast.Constant)}
     page = (DOCS / "reference" / "checks.md").read_text(encoding="utf-8")
 
     assert len(codes) > 10

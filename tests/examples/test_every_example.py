@@ -10,7 +10,7 @@ import pytest
 from tests.examples.shelf import FOLDER, NAMES, path_of, played, tasks
 
 from penstock.engine.authoring.load import load
-from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.compile.compile import TaskBox
 
 SHELF = [
     "audio",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Token
-from penstock.kernel.net import Exit, Net, Slot, Step
-from penstock.kernel.wiring import Wiring
+from penstock.kernel.net import Exit, Net, Slot, Step, Wiring
 
 
 def wired(

@@ -12,8 +12,7 @@ import snakes.nets as snakes
 
 from penstock.kernel.firing import MutableMarking, begin, enabled, fire
 from penstock.kernel.marking import Marking, Token
-from penstock.kernel.net import START, Exit, Net, Slot, Step
-from penstock.kernel.wiring import Wiring
+from penstock.kernel.net import START, Exit, Net, Slot, Step, Wiring
 from tests.kernel.model import Model
 
 EVENTS = [START, "a", "b", "c", "d"]

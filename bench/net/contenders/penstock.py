@@ -12,7 +12,7 @@ from penstock.engine.authoring.load import load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.tags import visible
 from penstock.kernel.firing import begin, fire
-from penstock.kernel.wiring import Wiring
+from penstock.kernel.net import Wiring
 from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock

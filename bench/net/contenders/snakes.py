@@ -10,8 +10,7 @@ from snakes.nets import PetriNet, Place, Transition, Value, dot
 from bench.net.runs import SCRIPTS, Script, State, run_name
 from bench.net.shapes import SHAPES, SIZES, Shape, shape_of, work_name
 from bench.net.work import Work, Works
-from penstock.kernel.net import START, Net
-from penstock.kernel.wiring import Wiring
+from penstock.kernel.net import START, Net, Wiring
 
 PACKAGE = "SNAKES"
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from penstock.expression import loops, operators, paths
+from penstock.expression import closures
+from penstock.expression.closures import Run, call
 from penstock.expression.errors import Fault, SourcePosition, nearest
-from penstock.expression.function_call import call
 from penstock.expression.functions import patterns
 from penstock.expression.functions.arithmetic import negate
 from penstock.expression.functions.equality import contains, equal, unequal
 from penstock.expression.functions.functions import FUNCTIONS, MACROS, Function
 from penstock.expression.limits import CHAIN, Env
-from penstock.expression.paths import Run
 from penstock.expression.syntax.syntax import (
     Call,
     Chain,
@@ -100,7 +99,7 @@ class Builder:
         if found is not None:
             return lambda env: found
         self.note((node.name,), node)
-        return paths.read_root(node.name, self.place(node))
+        return closures.read_root(node.name, self.place(node))
 
     def type_named(self, name: str) -> Any:
         return None if self.names is not None and name in self.names else TYPES.get(name)
@@ -119,19 +118,19 @@ class Builder:
         base, steps = self.literal_path(node)
         if steps is None:
             assert isinstance(node, Index)
-            return paths.read_index(self.build(node.operand), self.build(node.key), self.place(node))
+            return closures.read_index(self.build(node.operand), self.build(node.key), self.place(node))
         slot = self.variables.get(base.name) if isinstance(base, Name) else None
         if slot is not None and len(steps.fields) == 1:
-            return paths.read_item(slot, steps)
+            return closures.read_item(slot, steps)
         if slot is not None or not isinstance(base, Name):
-            return paths.read_below(self.build(base), steps)
+            return closures.read_below(self.build(base), steps)
         found = self.type_named(".".join((base.name, *steps.fields)))
         if found is not None:
             return lambda env: found
         self.note((base.name, *steps.fields), base)
-        return paths.read_path(base.name, self.place(base), steps)
+        return closures.read_path(base.name, self.place(base), steps)
 
-    def literal_path(self, node: Node) -> tuple[Node, paths.Steps | None]:
+    def literal_path(self, node: Node) -> tuple[Node, closures.Steps | None]:
         fields: list[str] = []
         places: list[SourcePosition] = []
         while (step := _literal_step(node)) is not None:
@@ -139,38 +138,38 @@ class Builder:
             fields.append(field)
             places.append(SourcePosition(self.source, at))
         spelled = node.name if isinstance(node, Name) else "this value"
-        steps = paths.Steps(spelled, tuple(reversed(fields)), tuple(reversed(places))) if fields else None
+        steps = closures.Steps(spelled, tuple(reversed(fields)), tuple(reversed(places))) if fields else None
         return node, steps
 
     def test(self, node: Select) -> Run:
         base, steps = self.literal_path(node.operand)
         place = self.place(node)
         if not isinstance(base, Name) or base.name in self.variables:
-            return paths.test_field(self.build(node.operand), node.field, place)
+            return closures.test_field(self.build(node.operand), node.field, place)
         fields = steps.fields if steps else ()
         self.note((base.name, *fields, node.field), base, guard=True)
         root = self.place(base)
-        read = paths.read_path(base.name, root, steps) if steps else paths.read_root(base.name, root)
-        return paths.test_field(read, node.field, place)
+        read = closures.read_path(base.name, root, steps) if steps else closures.read_root(base.name, root)
+        return closures.test_field(read, node.field, place)
 
     # Operators
 
     def unary(self, node: Unary) -> Run:
         operand, place = self.build(node.operand), self.place(node)
-        return operators.invert(operand, place) if node.operator == "!" else call(negate, [operand], place)
+        return closures.invert(operand, place) if node.operator == "!" else call(negate, [operand], place)
 
     def chain(self, node: Chain) -> Run:
         first = self.build(node.first)
         rest = [(sign, self.build(term), SourcePosition(self.source, at)) for sign, at, term in node.rest]
-        return operators.calculate(first, rest)
+        return closures.calculate(first, rest)
 
     def logic(self, node: Logic) -> Run:
-        make = operators.every if node.operator == "&&" else operators.some
+        make = closures.every if node.operator == "&&" else closures.some
         return make([self.build(term) for term in node.terms], [self.place(term) for term in node.terms])
 
     def choice(self, node: Choice) -> Run:
         cases = [(self.build(test), self.build(value), self.place(test)) for test, value in node.cases]
-        return operators.choose(cases, self.build(node.default))
+        return closures.choose(cases, self.build(node.default))
 
     def relation(self, node: Relation) -> Run:
         left, right = self.build(node.left), self.build(node.right)
@@ -178,16 +177,16 @@ class Builder:
         value = node.right.value if isinstance(node.right, Constant) else None
         if sign == "in":
             texts = _texts(node.right)
-            return operators.one_of_texts(left, texts) if texts else call(contains, [left, right], place)
+            return closures.one_of_texts(left, texts) if texts else call(contains, [left, right], place)
         if sign in ("==", "!="):
             if value.__class__ is str:
-                return operators.equals_text(left, value, sign == "==")
+                return closures.equals_text(left, value, sign == "==")
             if value.__class__ in NUMBERS:
-                return operators.equals_number(left, value, sign == "==")
+                return closures.equals_number(left, value, sign == "==")
             return call(equal if sign == "==" else unequal, [left, right], place)
         if value.__class__ in NUMBERS:
-            return operators.compare_number(sign, left, value, place)
-        return operators.compare(sign, left, right, place)
+            return closures.compare_number(sign, left, value, place)
+        return closures.compare(sign, left, right, place)
 
     # Calls and loops
 
@@ -235,19 +234,19 @@ class Builder:
             del self.variables[node.variable]
         else:
             self.variables[node.variable] = hidden
-        body = loops.Body(over, slot, 1 + (self.nodes - before) // _STEP_NODES, self.place(node))
+        body = closures.Body(over, slot, 1 + (self.nodes - before) // _STEP_NODES, self.place(node))
         return _loop(node.kind, body, condition, result)
 
 
-def _loop(kind: str, body: loops.Body, condition: Run | None, result: Run | None) -> Run:
+def _loop(kind: str, body: closures.Body, condition: Run | None, result: Run | None) -> Run:
     if result is not None:
-        return loops.transform(body, condition, result)
+        return closures.transform(body, condition, result)
     assert condition is not None
     if kind == "filter":
-        return loops.keep(body, condition)
+        return closures.keep(body, condition)
     if kind == "exists_one":
-        return loops.exactly_one(body, condition)
-    return loops.decide(body, condition, stop=kind == "exists")
+        return closures.exactly_one(body, condition)
+    return closures.decide(body, condition, stop=kind == "exists")
 
 
 def _literal_step(node: Node) -> tuple[Node, str, int] | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from penstock.flow.format.json_text import read_json_text
-from penstock.flow.format.nodes import Findings, Node, Place, check_text, plain
+from penstock.flow.format.nodes import Findings, Node, Place, check_text, plain, read_json_text
 
 _PART = re.compile(r"[^.\[\]]+|\[\d+\]")
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 
 from penstock.kernel.errors import NotEnabled
 from penstock.kernel.marking import EMPTY, Join, Marking, Place, Taken, Token
-from penstock.kernel.net import START
-from penstock.kernel.wiring import WiredSlot, WiredStep, Wiring
+from penstock.kernel.net import START, WiredSlot, WiredStep, Wiring
 
 KeyOf = Callable[[WiredStep, Token], str | None]
 """The key of an event at a step with `match`; None sets the event aside."""

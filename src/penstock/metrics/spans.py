@@ -28,13 +28,10 @@ class Span(Struct, frozen=True, kw_only=True):
     attributes: dict[str, str | int] = {}
 
 
-class _Firing:
-    def __init__(self, step: str, at: datetime) -> None:
-        self.step, self.at = step, at
-        self.begun: dict[int | None, datetime] = {}
-
-    def begin(self, index: int | None) -> datetime:
-        return self.begun.get(index, self.at)
+class _Firing(Struct):
+    step: str
+    at: datetime
+    begun: dict[int | None, datetime] = {}
 
 
 def spans_of(snapshot: Snapshot, history: Iterable[Entry]) -> list[Span]:
@@ -96,7 +93,7 @@ class _Reader:
                 id=span_id(self.run, number, index, entry.attempt),
                 parent=span_id(self.run, number),
                 name=f"{firing.step} attempt {entry.attempt}",
-                began=firing.begin(index),
+                began=firing.begun.get(index, firing.at),
                 ended=entry.at,
                 error=error,
                 attributes=_attributes(self.run, firing.step, attempt=entry.attempt, index=index),

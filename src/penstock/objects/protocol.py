@@ -51,36 +51,29 @@ class ObjectStore(Protocol):
 
     async def head(self, key: str, version: str | None = None, *, tags: bool = True) -> Object:
         """An object as it is; without its tags where they are not wanted. Raises ObjectGone."""
-        ...
 
     def pages(self, prefix: str = "", after: str = "") -> AsyncIterator[list[Listed]]:
         """The objects whose keys begin so, a page at a time, in an order that is always the same.
 
         With `after` those behind that key. Most stores order by the bytes of keys; SeaweedFS by folders.
         """
-        ...
 
     async def put_tags(self, key: str, tags: Mapping[str, str], version: str | None = None) -> None:
         """Give an object these tags and no others. Raises ObjectGone, ObjectRefused."""
-        ...
 
     async def put_metadata(self, found: Object, metadata: Mapping[str, str]) -> Object:
         """Give an object, as it was found, this metadata and no other; the object it is then.
 
         Raises ObjectGone, ObjectRefused.
         """
-        ...
 
     def now(self) -> datetime | None:
         """The time by its own clock, as its last answer told; None: to write metadata does not change an object."""
-        ...
 
     async def presign(self, key: str, access: Access, expires: timedelta, version: str | None = None) -> str:
         """An address by which somebody without credentials may read or write the object. Raises ObjectRefused."""
-        ...
 
     async def check(self) -> None:
         """That the bucket is there and may be listed. Raises ObjectStoreAway."""
-        ...
 
     async def close(self) -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -15,11 +15,11 @@ from penstock.engine.operations import Operations
 from penstock.engine.runs import Runs
 from penstock.flow.views.run_view import time_text
 from penstock.remote.connection import DEFAULT, Connection, StreamEvent, path_of
+from penstock.remote.paging import PAGE, up_to
 from penstock.remote.schedules import RemoteSchedules
 from penstock.runtime.commands.verbs import VERBS
 from penstock.runtime.errors import Conflict
 
-PAGE = 200
 HISTORY_PAGE = 1000
 SOONEST, LATEST = 0.05, 1.0
 """Seconds between two looks at a run that is waited for: few at first, then more."""
@@ -229,16 +229,11 @@ class RemoteEngine:
         page: int = PAGE,
     ) -> list[dict[str, Any]]:
         """The items of a list, page by page, up to a limit."""
-        items: list[dict[str, Any]] = []
-        cursor = None
-        while limit is None or len(items) < limit:
-            size = page if limit is None else min(page, limit - len(items))
-            answer = await self.connection.get(path, {**(query or {}), "limit": size, "cursor": cursor})
-            items += answer["items"]
-            cursor = answer.get("next")
-            if cursor is None:
-                break
-        return items
+
+        def fetch(size: int, cursor: str | None) -> Awaitable[dict[str, Any]]:
+            return self.connection.get(path, {**(query or {}), "limit": size, "cursor": cursor})
+
+        return await up_to(limit, fetch, page)
 
     async def close(self) -> None:
         await self.connection.close()

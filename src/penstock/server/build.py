@@ -126,11 +126,7 @@ async def has_tokens(db: str) -> bool:
 
 def task_environment_of(settings: Settings) -> TaskEnvironment:
     """What built-in tasks may reach, as the settings say."""
-    return TaskEnvironment(
-        egress_allow=settings["egress_allow"],
-        smtp_url=settings["smtp_url"],
-        public_url=settings["public_url"],
-    )
+    return TaskEnvironment(**{name: settings[name] for name in ("egress_allow", "smtp_url", "public_url")})
 
 
 def releases_of(settings: Settings) -> Options:

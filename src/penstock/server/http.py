@@ -6,10 +6,11 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import uvicorn
 
+from penstock.api.app import App
 from penstock.flow.errors import PenstockError
 from penstock.server.protocol import LimitedHttpProtocol
 
@@ -28,15 +29,6 @@ class PortTaken(PenstockError):
         super().__init__(
             f"{host}:{port} cannot be used ({why}): choose another --port, or stop what is there"
         )
-
-
-@runtime_checkable
-class Stoppable(Protocol):
-    """An application some of whose answers take their time."""
-
-    def stop(self) -> None:
-        """End what waits, so that the server can stop."""
-        ...
 
 
 class _Server(uvicorn.Server):
@@ -80,7 +72,7 @@ async def serving_on(app: Any, listener: socket.socket, proxies: Sequence[str] =
             await asyncio.sleep(0.005)
         yield address(listener)
     finally:
-        if isinstance(app, Stoppable):
+        if isinstance(app, App):
             app.stop()
         server.should_exit = True
         await task

@@ -24,7 +24,7 @@ from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
-from penstock.sources.redelivery import DeadLetter, message_of, take_again
+from penstock.sources.redelivery import message_of, take_again
 from penstock.sources.triggers.trigger import Trigger
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
@@ -76,7 +76,8 @@ async def try_again(
     for row in await store.undelivered(id - 1, 1):
         if row.id != id or row.keys:
             continue
-        start, message = _start(row.body), _message(row.body)
+        data = _data(row.body)
+        start, message = _start(data), message_of(data)
         if message is not None:
             return await take_again(flows, commands, message) and await store.settle(
                 id, deliver=False, audit=audit
@@ -94,15 +95,11 @@ async def try_again(
     return False
 
 
-def _start(body: bytes) -> RefusedStart | None:
+def _start(data: Any) -> RefusedStart | None:
     try:
-        return convert(_data(body), RefusedStart)
+        return convert(data, RefusedStart)
     except Misfit:
         return None
-
-
-def _message(body: bytes) -> DeadLetter | None:
-    return message_of(_data(body))
 
 
 def _data(body: bytes) -> Any:

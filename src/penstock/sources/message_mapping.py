@@ -11,7 +11,11 @@ from msgspec import Struct
 from penstock.expression import EvaluationError, Expression, ExpressionError, compile_expression
 from penstock.flow.compile.source_scopes import HOOK_SCOPE
 from penstock.flow.model.definition import From
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import Outside
 from penstock.flow.values.payload import KEY, length_problem
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.node.trace_ids import LABEL, read_parent
 from penstock.sources.errors import CallRefused
 from penstock.sources.hooks.envelope import Message
@@ -28,6 +32,16 @@ class StartAsked(Struct, frozen=True, kw_only=True):
     input: Any
     labels: dict[str, str] | None
 
+    async def begin(self, commands: Commands, workflow: str, kind: str) -> tuple[RunId, bool]:
+        """The run, and whether it existed before. Raises what `Commands.start_once` raises."""
+        return await commands.start_once(
+            workflow,
+            subject=self.subject,
+            input=self.input,
+            labels=self.labels,
+            idempotency_key=None if self.id is None else f"{kind}:{self.id}",
+        )
+
 
 class EventAsked(Struct, frozen=True, kw_only=True):
     """An event to fire into the run that one of the keys finds."""
@@ -36,6 +50,11 @@ class EventAsked(Struct, frozen=True, kw_only=True):
     keys: dict[str, str]
     data: Any
     set: dict[str, Any] | None
+
+    async def fire(self, commands: Commands, event: str, workflow: str, kind: str) -> Answer:
+        """Fire it, and what came of it. Raises what `Commands.emit_by_key` raises."""
+        outside = Outside(event=event, data=self.data, set=self.set, id=self.id, workflow=workflow)
+        return await commands.emit_by_key(self.keys, outside, f"{kind}/{workflow}")
 
 
 def start_asked(says: dict[str, Any], message: Message) -> StartAsked | None:

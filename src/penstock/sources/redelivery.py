@@ -10,7 +10,6 @@ from msgspec import Struct, convert
 from msgspec import ValidationError as Misfit
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.flow_cache import FlowCache
@@ -58,13 +57,7 @@ async def take_again(flows: FlowCache, commands: Commands, kept: DeadLetter) -> 
         if (asked := start_asked(source.options, each)) is None:
             continue
         with suppress(IdempotencyMismatch):  # it came again meanwhile, and was taken
-            await commands.start_once(
-                flow.name,
-                subject=asked.subject,
-                input=asked.input,
-                labels=asked.labels,
-                idempotency_key=None if asked.id is None else f"{KIND}:{asked.id}",
-            )
+            await asked.begin(commands, flow.name, KIND)
     return True
 
 
@@ -74,6 +67,5 @@ async def _fire(flow: Flow, commands: Commands, event: str, messages: list[Messa
         return False
     for each in messages:
         if (asked := event_asked(says, each)) is not None:
-            outside = Outside(event=event, data=asked.data, set=asked.set, id=asked.id, workflow=flow.name)
-            await commands.emit_by_key(asked.keys, outside, f"{KIND}/{flow.name}")
+            await asked.fire(commands, event, flow.name, KIND)
     return True

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from msgspec import Struct
-
-from penstock.expression import Expression, Template
+from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import TIMES, BadParameter, BoxError, Queue, Reaction, View
 from penstock.flow.values.duration import FORMS, moment_of
 from penstock.flow.values.schema_validation import schema_fault
@@ -20,21 +18,13 @@ ROLES = ("operator", "author", "admin")
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class ApprovalBox(Struct, frozen=True):
+class ApprovalBox(TemplateBox, frozen=True):
     """Hands the question over; its times become moments when people are asked."""
 
-    params: Template
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return APPROVAL.ports
-
-    @property
-    def readers(self) -> Mapping[str, Expression | Template]:
-        return {"": self.params}
+    ports: ClassVar[tuple[str | None, ...]] = APPROVAL.ports
 
     def enter(self, view: View) -> Reaction:
-        params = dict(self.params(view.scope(self.params)))
+        params = dict(self.filled(view))
         for name in TIMES:
             if params.get(name) is not None:
                 _validate_moment(name, params[name])

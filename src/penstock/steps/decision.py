@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -19,9 +19,7 @@ class DecideBox(Struct, frozen=True):
 
     condition: Expression
 
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return ("then", "else", "failed")
+    ports: ClassVar[tuple[str | None, ...]] = ("then", "else", "failed")
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from msgspec import Struct
-
-from penstock.expression import Expression, Template
+from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import BoxError, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.plan import Emission
@@ -15,21 +13,13 @@ from penstock.flow.values.payload import EVENT, KEY, length_problem
 from penstock.steps.parameters import only, template
 
 
-class EmitBox(Struct, frozen=True):
+class EmitBox(TemplateBox, frozen=True):
     """Hands the event over and is done; whether another run takes it does not matter to this one."""
 
-    params: Template
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return ("done",)
-
-    @property
-    def readers(self) -> Mapping[str, Expression | Template]:
-        return {"": self.params}
+    ports: ClassVar[tuple[str | None, ...]] = ("done",)
 
     def enter(self, view: View) -> Reaction:
-        values = self.params(view.scope(self.params))
+        values = self.filled(view)
         event, set, id = values.get("event"), values.get("set"), values.get("id")
         if not isinstance(event, str) or not event:
             raise BoxError(f"`event` must be the name of an event, it is {_kind(event)}")

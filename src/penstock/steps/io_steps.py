@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
-
-from penstock.expression import Expression, Template
 from penstock.expression.syntax.map_literals import map_literals
-from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.compile.compile import TaskBox, TemplateBox
 from penstock.flow.model.box import BadParameter, Queue, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.secret_references import named, reference
@@ -67,22 +64,17 @@ class IoBox(TaskBox, frozen=True):
         return self.exits
 
 
-class KeyedBox(Struct, frozen=True):
+class KeyedBox(TemplateBox, frozen=True):
     """Hands its parameters over, and gives the run the key by which reports find it."""
 
-    params: Template
     exits: tuple[str, ...]
 
     @property
     def ports(self) -> tuple[str | None, ...]:
         return self.exits
 
-    @property
-    def readers(self) -> Mapping[str, Expression | Template]:
-        return {"": self.params}
-
     def enter(self, view: View) -> Reaction:
-        params = self.params(view.scope(self.params))
+        params = self.filled(view)
         key = params.get("key")
         return Queue(params) if key is None else Queue(params, {KEY: str(key)})
 

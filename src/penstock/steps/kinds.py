@@ -9,11 +9,11 @@ from penstock.flow.model.box import Kind
 from penstock.flow.model.offer import Offer
 from penstock.steps import palette
 from penstock.steps.approval import Approval
-from penstock.steps.data import SetData
 from penstock.steps.decision import Decide, Switch
 from penstock.steps.emit import Emit
 from penstock.steps.ends import Fail, Terminate
 from penstock.steps.io_steps import IoKind, Keyed
+from penstock.steps.parameters import SetData
 from penstock.steps.tag import SetTags
 from penstock.steps.wait import Wait
 

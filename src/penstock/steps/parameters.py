@@ -1,14 +1,15 @@
-"""Reading the parameters of a box: which keys it takes, and which of them hold conditions."""
+"""The parameters of a box: which keys it takes, which hold conditions; and `set`, which sets them on the data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
-from penstock.flow.compile.compile import SCOPE
-from penstock.flow.model.box import BadParameter
+from penstock.flow.compile.compile import SCOPE, TemplateBox
+from penstock.flow.model.box import BadParameter, Finish, Reaction, View
+from penstock.flow.model.offer import Offer
 
 
 def only(params: Mapping[str, Any], task: str, known: tuple[str, ...]) -> None:
@@ -48,3 +49,27 @@ def choice(params: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str
     if value not in choices:
         raise BadParameter(key, f"`{key}` must be one of {', '.join(choices)}, not {value!r}")
     return str(value)
+
+
+class SetBox(TemplateBox, frozen=True):
+    """Applies its parameters as a JSON Merge Patch; they are its output too."""
+
+    ports: ClassVar[tuple[str | None, ...]] = ("done", "failed")
+
+    def enter(self, view: View) -> Reaction:
+        patch = self.filled(view)
+        return Finish(output=patch, set=patch)
+
+
+class SetData:
+    """`set`: any parameters."""
+
+    offer = Offer(
+        name="set",
+        title="Set data",
+        doc="Set values on the run's data.",
+        parameters={"type": "object", "description": "names and values; null removes a name"},
+    )
+
+    def box(self, params: Mapping[str, Any]) -> SetBox:
+        return SetBox(template(dict(params), ""))

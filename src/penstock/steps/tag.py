@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -21,9 +21,7 @@ class TagBox(Struct, frozen=True):
     remove: tuple[str, ...]
     replace: bool
 
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return ("done", "failed")
+    ports: ClassVar[tuple[str | None, ...]] = ("done", "failed")
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -23,9 +23,7 @@ class WaitBox(Struct, frozen=True):
     until: bool
     time: Template
 
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return ("done",)
+    ports: ClassVar[tuple[str | None, ...]] = ("done",)
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:

@@ -12,19 +12,9 @@ from typing import Any
 from penstock.engine.authoring.load import Source, load
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.quiescence import waiting_for
+from penstock.testing import exploration
 from penstock.testing.distance import Distances
-from penstock.testing.exploration import (
-    Move,
-    Node,
-    Pair,
-    Port,
-    begin,
-    follow,
-    may_come,
-    moves,
-    running,
-    state,
-)
+from penstock.testing.exploration import Move, Node, Pair, Port
 from penstock.testing.scenario import Scenario, Scenarios, Uncovered, scenario_of
 from penstock.testing.stubbed_flow import relaxed
 from penstock.workers.task import tasks_of
@@ -62,7 +52,7 @@ class _Cover:
         self.missed: dict[str, str] = {}  # steps that were searched in vain, and why
 
     def scenarios(self) -> Scenarios:
-        root = begin(self.flow)
+        root = exploration.begin(self.flow)
         self.play_on(root)
         while self.open:
             node = self.next_port() or self.search(root)
@@ -75,7 +65,7 @@ class _Cover:
         """End a step that was under way somewhere on a port that is still open."""
         for step, port in self.open:
             if step in self.first and port is not None:
-                return follow(self.flow, self.first[step], Move("ends", step, port))
+                return exploration.follow(self.flow, self.first[step], Move("ends", step, port))
         return None
 
     # -- to rest -------------------------------------------------------------------------------------------
@@ -92,7 +82,7 @@ class _Cover:
             move = self.usual_move(node, used, came)
             if move is None:
                 break
-            node = follow(self.flow, node, move)
+            node = exploration.follow(self.flow, node, move)
             used.update(node.ended)
             came[move.name] += move.what == "event"
             self.see(node, covers)
@@ -104,19 +94,19 @@ class _Cover:
             if pair in self.open:
                 del self.open[pair]
                 covers.append(pair)
-        for element in running(node.snapshot):
+        for element in exploration.running(node.snapshot):
             self.first.setdefault(element.step, node)
 
     def usual_move(self, node: Node, used: Counter[Pair], came: Counter[str]) -> Move | None:
         snapshot = node.snapshot
         if snapshot.ended:
             return None
-        under_way = running(snapshot)
+        under_way = exploration.running(snapshot)
         if under_way:
             step = under_way[0].step
             return Move("ends", step, self.usual_port(self.flow.steps[step], used))
         for name in waiting_for(self.flow, snapshot):
-            if came[name] < COMES and may_come(self.flow, snapshot, name):
+            if came[name] < COMES and exploration.may_come(self.flow, snapshot, name):
                 return Move("event", name)
         return None
 
@@ -179,13 +169,13 @@ class _Search:
 
     def add(self, node: Node) -> None:
         """Keep a run to go on from, unless one like it was kept before or the step is out of its reach."""
-        mark = state(node.snapshot)
+        mark = exploration.state(node.snapshot)
         if mark in self._seen:
             return
         self._seen.add(mark)
         far = self._distances.of(node.snapshot).get(self._wanted, inf)
         if far < inf:
-            self._push(far + node.depth / 8, node, moves(self._flow, node))
+            self._push(far + node.depth / 8, node, exploration.moves(self._flow, node))
 
     def next(self) -> Node | None:
         """One move further from the best run; None: all has been tried."""
@@ -195,7 +185,7 @@ class _Search:
             if move is not None:
                 # Back at once: a better child overtakes it, and its other moves wait until they are wanted.
                 self._push(rank, node, left)
-                return follow(self._flow, node, move)
+                return exploration.follow(self._flow, node, move)
         return None
 
     def _push(self, rank: float, node: Node, left: Iterator[Move]) -> None:

@@ -7,8 +7,7 @@ from math import inf
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
 from penstock.kernel.marking import Place
-from penstock.kernel.net import CANCEL, FAIL, TIMEOUT, Exit
-from penstock.kernel.wiring import WiredSlot
+from penstock.kernel.net import CANCEL, FAIL, TIMEOUT, Exit, WiredSlot
 from penstock.testing.exploration import may_come
 
 

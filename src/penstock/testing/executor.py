@@ -63,7 +63,6 @@ class Player(Protocol):
 
     def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
         """The end of the `number`-th try at that step, or item of it, in the run."""
-        ...
 
 
 @dataclass

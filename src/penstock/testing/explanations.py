@@ -11,8 +11,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.quiescence import starving, waiting_for
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Snapshot
-from penstock.kernel.net import RESERVED
-from penstock.kernel.wiring import WiredSlot
+from penstock.kernel.net import RESERVED, WiredSlot
 
 MAX_LINES = 200
 MAX_WIDTH = 120

@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.expression import Expression, Template, compile_expression
-from penstock.flow.compile.compile import Flow, FlowStep
-from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.compile.compile import Flow, FlowStep, TaskBox
 from penstock.flow.model.box import Box, Finish, Queue, Reaction, View
 from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 

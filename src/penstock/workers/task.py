@@ -10,8 +10,7 @@ from typing import Any, TypeVar, get_type_hints, overload
 
 import msgspec
 
-from penstock.flow.compile.compile import LONE, SERVED, Flow
-from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.compile.compile import LONE, SERVED, Flow, TaskBox
 from penstock.flow.model.names import shown, wrong_name
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.schema_validation import validator_of

@@ -75,22 +75,21 @@ async def show_note(context: RequestContext[None, None]) -> Any:
     return _note(context, (await coordinator_of(context).shelf.require(f"notes/{context.path['id']}")).data)
 
 
+async def _change(context: RequestContext[None, None], partial: bool) -> dict[str, Any]:
+    library, id = coordinator_of(context).library, context.path["id"]
+    return _note(context, await library.change_note(id, await body_of(context), partial))
+
+
 @calls.patch("/release-notes/{id}", "operate", **_NOTE)
 async def patch_note(context: RequestContext[None, None]) -> Any:
     """Change some fields of a note."""
-    return _note(
-        context,
-        await coordinator_of(context).library.change_note(context.path["id"], await body_of(context), True),
-    )
+    return await _change(context, True)
 
 
 @calls.put("/release-notes/{id}", "operate", **_NOTE)
 async def put_note(context: RequestContext[None, None]) -> Any:
     """Change a note."""
-    return _note(
-        context,
-        await coordinator_of(context).library.change_note(context.path["id"], await body_of(context), False),
-    )
+    return await _change(context, False)
 
 
 @calls.delete("/release-notes/{id}", "operate", status=204)

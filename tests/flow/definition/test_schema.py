@@ -171,7 +171,7 @@ def test_the_reference_page_tells_every_key() -> None:
 
 
 READERS = (
-    *("nodes", "json_text", "yaml_text", "yaml_mistakes"),
+    *("nodes", "yaml_text", "yaml_mistakes"),
     *("fields", "step_reading", "source_reading", "reading"),
 )
 

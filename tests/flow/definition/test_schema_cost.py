@@ -9,8 +9,7 @@ import pytest
 
 from penstock.flow.format.reading import from_plain
 from penstock.flow.model.problems import DefinitionError
-from penstock.flow.values.schema_cost import is_too_costly
-from penstock.flow.values.schema_validation import validator_of
+from penstock.flow.values.schema_validation import is_too_costly, validator_of
 from penstock.steps import approval
 
 

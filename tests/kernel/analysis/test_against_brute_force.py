@@ -9,10 +9,9 @@ from tests.kernel.analysis.strategies import nets
 from penstock.kernel.net import Net
 from penstock.kernel.proof.analysis import Analysis
 from penstock.kernel.proof.machine import Machine
-from penstock.kernel.proof.search import Budget
+from penstock.kernel.proof.search import Budget, plain_search, shape_of, survey
 from penstock.kernel.proof.soundness import analyse
 from penstock.kernel.proof.structure import reach, step_graph
-from penstock.kernel.proof.survey import plain_search, shape_of, survey
 
 often = settings(
     max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None

@@ -10,8 +10,7 @@ from tests.kernel.analysis.strategies import nets
 
 from penstock.kernel.net import Net
 from penstock.kernel.proof.machine import Machine, every_exit
-from penstock.kernel.proof.search import Budget
-from penstock.kernel.proof.survey import plain_search
+from penstock.kernel.proof.search import Budget, plain_search
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # SNAKES still imports a module that Python calls deprecated

@@ -11,7 +11,7 @@ from tests.kernel.analysis.nets import net, step
 from tests.kernel.analysis.test_against_brute_force import compare, compare_doubles, compare_rests
 
 from penstock.kernel.net import Net
-from penstock.kernel.proof import counters, machine, rest, search, survey, twice
+from penstock.kernel.proof import machine, mistakes, search
 from penstock.kernel.proof.structure import ends_run
 
 
@@ -29,13 +29,13 @@ def dooms_by_one_exit(one: Net) -> frozenset[int]:
     return frozenset(i for i, part in enumerate(one.steps) if any(ends_run(way) for way in part.exits))
 
 
-def counts_outside_events_too(one: machine.Machine, state: counters.State) -> tuple[int, ...]:
+def counts_outside_events_too(one: machine.Machine, state: machine.State) -> tuple[int, ...]:
     return tuple(number for number in range(len(one.places)) if state[number] > 0)
 
 
 BUGS = {
     "the reduction overlooks cancel regions": Bug(
-        survey,
+        search,
         "touchy_places",
         lambda machine: frozenset(),
         net(step("a", done="OK"), step("b", "e", cancels="a"), outside="e"),
@@ -49,20 +49,20 @@ BUGS = {
         ),
     ),
     "waiting for outside is taken for a standstill": Bug(
-        rest,
+        machine,
         "_outside_would_help",
         lambda *_: False,
         net(step("a", "e", done="OK"), outside="e"),
         compare_rests,
     ),
     "every net is taken to be bounded": Bug(
-        survey,
+        search,
         "bounded",
         lambda machine: True,
         net(step("a", "START|again", done="again more"), step("b", "more", done="again")),
     ),
     "steps beside an endless loop are passed over": Bug(
-        survey,
+        search,
         "_stuck",
         lambda space: False,
         net(step("f"), step("a", "f|again", done="again"), step("b"), step("c", "b")),
@@ -71,29 +71,29 @@ BUGS = {
         search, "arrivals_at_rest", lambda *_: [], net(step("a", done="OK"), step("b", "e"), outside="e")
     ),
     "debts are forgiven": Bug(
-        counters,
+        machine,
         "LEAST_OWED",
         0,
         net(step("a", done="p"), step("b", "a", done="q"), step("j", "1of:p|q"), step("z", "j a", done="OK")),
     ),
     "outside events count as left over": Bug(
-        rest,
+        machine,
         "left_over",
         counts_outside_events_too,
         net(step("d", then="", **{"else": "q"}), step("j", "e q"), outside="e"),
         compare_rests,
     ),
     "loops are not seen": Bug(
-        survey, "loops", lambda graph: [], net(step("a", "START|again", done="again"), step("b", "a"))
+        search, "loops", lambda graph: [], net(step("a", "START|again", done="again"), step("b", "a"))
     ),
     "consumers behind a loop are always quick": Bug(
-        survey,
+        search,
         "reach",
         lambda graph, roots: set(),
         net(step("a", "START|back", done="m x"), step("b", "x"), step("c", "m", done="back")),
     ),
     "nothing fires twice": Bug(
-        twice,
+        mistakes,
         "most_firings",
         lambda *_: Fraction(0),
         net(step("a", done="p"), step("b", done="q"), step("j", "p|q")),

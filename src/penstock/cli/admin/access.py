@@ -19,7 +19,7 @@ from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import note, out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 from penstock.remote.connection import path_of
@@ -128,11 +128,11 @@ def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
         found = at.ask(lambda engine: engine.listed("/api/access"))
     else:
         found = msgspec.to_builtins(in_database(at.db, lambda access: access.list(None, 1000)))
-    if json:
-        print_json(list(found))
-        return
-    rows = [
-        (
+    print_list(
+        found,
+        json,
+        ("id", "name", "role", "state", "expires", "used", "bound to"),
+        lambda each: (
             each["id"],
             printable(each["name"]),
             each["role"],
@@ -140,11 +140,9 @@ def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
             moment(each["expires_at"], local) or "never",
             ago(each["used_at"]) or "never",
             printable(", ".join(each["workflows"] or each["task_lists"] or ())),
-        )
-        for each in found
-    ]
-    titles = ("id", "name", "role", "state", "expires", "used", "bound to")
-    print_table(out(), titles, rows, ("bound to", "used"))
+        ),
+        spare=("bound to", "used"),
+    )
 
 
 @access.command(cls=Command)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.console import printable
 from penstock.cli.io.inputs import AsJson
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 
@@ -17,23 +17,20 @@ def workers(at: Target, local: Local = False, json: AsJson = False) -> None:
 
       penstock workers
     """
-    found = at.do(lambda engine: engine.workers())
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        at.do(lambda engine: engine.workers()),
+        json,
+        ("worker", "task lists", "concurrency:", "started", "seen", "tasks"),
+        lambda each: (
             printable(each["name"]),
             printable(", ".join(each["task_lists"])),
             str(each["concurrency"]),
             moment(each["started_at"], local),
             ago(each["seen_at"]),
             printable(", ".join(each["tasks"])),
-        )
-        for each in found
-    ]
-    titles = ("worker", "task lists", "concurrency:", "started", "seen", "tasks")
-    print_table(out(), titles, rows, ("tasks", "started"))
+        ),
+        spare=("tasks", "started"),
+    )
 
 
 @acting
@@ -44,18 +41,15 @@ def queues(at: Target, local: Local = False, json: AsJson = False) -> None:
 
       penstock queues --json
     """
-    found = at.do(lambda engine: engine.queues())
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        at.do(lambda engine: engine.queues()),
+        json,
+        ("task list", "waiting:", "held:", "running:", "oldest", "ago"),
+        lambda each: (
             printable(each["task_list"]),
             *(str(each[name]) for name in ("ready", "held", "running")),
             moment(each["oldest"], local),
             ago(each["oldest"]),
-        )
-        for each in found
-    ]
-    titles = ("task list", "waiting:", "held:", "running:", "oldest", "ago")
-    print_table(out(), titles, rows, ("oldest",))
+        ),
+        spare=("oldest",),
+    )

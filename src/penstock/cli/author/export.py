@@ -117,11 +117,8 @@ async def _text_at(engine: Penstock, name: str, version: int | None) -> str:
 def _written(workflow: Read, kind: str) -> str:
     definition = workflow.loaded.definition
     if kind == "yaml":
-        return write_yaml(definition) if workflow.text.lstrip().startswith("{") else _ended(workflow.text)
+        written = workflow.text.removesuffix("\n") + "\n"
+        return write_yaml(definition) if written.lstrip().startswith("{") else written
     if kind == "json":
         return write_json(definition)
     return drawn(workflow, "mermaid" if kind == "mmd" else kind)
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith("\n") else f"{text}\n"

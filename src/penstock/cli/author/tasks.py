@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -30,15 +30,9 @@ def tasks(modules: Modules = None, json: AsJson = False) -> None:
     """
     offers = [task.offer for task in import_tasks(modules).values()] if modules else list(OFFERS.values())
     if json:
-        print_json([offer_view(offer) for offer in offers])
+        print_json(msgspec.to_builtins(offers))
     else:
         _show(offers)
-
-
-def offer_view(offer: Offer) -> dict[str, Any]:
-    """A task as JSON: name, ports, title, doc, parameters, task list."""
-    view: dict[str, Any] = msgspec.to_builtins(offer)
-    return view
 
 
 def _show(offers: Iterable[Offer]) -> None:

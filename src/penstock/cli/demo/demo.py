@@ -24,7 +24,7 @@ from penstock.cli.io.console import note, print_json
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve import options
-from penstock.cli.serve.announcement import Shown, show_post
+from penstock.cli.serve.announcement import show_post
 from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
@@ -156,7 +156,8 @@ class _Show:
         shown = [await publish_file(running, file) for file in self.folder.files]
         called = await self._let_call(base)
         scenes = [scene for each in shown for scene in await scenes_of(running, each, called)]
-        scenes += [await self._publish_broken(running, file) for file in self._stuck()]
+        if (stuck := self.home / BROKEN / "stuck.yaml").is_file():
+            scenes.append(await self._publish_broken(running, stuck))
         played, (release, why) = await asyncio.gather(play_all(running, scenes), self._release(base))
         stage = Stage(
             base, tuple(played), self.parts.pictures, release, why, self.usual, self._token is not None
@@ -166,7 +167,9 @@ class _Show:
             workflows = [{"name": each.name, "version": each.version} for each in shown]
             print_json({"server": base, "db": address_in(facts), "workflows": workflows, **stage_view(stage)})
             return
-        await show_post(running, self.post, _as_in_the_folder(shown), False, base)
+        # Named by their files alone: there are many, and their folder is the same.
+        short = [replace(each, file=Path(each.file).name) for each in shown]
+        await show_post(running, self.post, short, False, base)
         show_stage(stage)
 
     async def _let_call(self, base: str) -> bool:
@@ -189,9 +192,6 @@ class _Show:
         except OSError as error:
             return None, str(error)
 
-    def _stuck(self) -> list[Path]:
-        return [file for file in [self.home / BROKEN / "stuck.yaml"] if file.is_file()]
-
     async def _publish_broken(self, running: Running, file: Path) -> Scene:
         """Publish what the checks refute, and the run of it that gets stuck."""
         why = "to show a run that is stuck"
@@ -202,8 +202,3 @@ class _Show:
     @property
     def _token(self) -> str | None:
         return None if self.post.front is None else self.post.front.token
-
-
-def _as_in_the_folder(shown: list[Shown]) -> list[Shown]:
-    """Named by their files alone: there are many, and their folder is the same."""
-    return [replace(each, file=Path(each.file).name) for each in shown]

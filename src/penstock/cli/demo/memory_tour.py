@@ -10,8 +10,7 @@ from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 
-from penstock.cli.author.check import report_of
-from penstock.cli.author.check_report import show_report, verdict_words
+from penstock.cli.author.check import report_of, show_report, verdict_words
 from penstock.cli.author.draw import drawn
 from penstock.cli.author.example_files import BROKEN, workflows_in
 from penstock.cli.author.run import play

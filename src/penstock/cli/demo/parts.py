@@ -41,21 +41,19 @@ class Parts:
 
     def begin(self) -> None:
         """Lay the files out and start what listens; tasks that are imported from now on use it."""
-        if self.pictures.is_dir():  # kept from a demo before: what is there may have been changed
-            self._listen_to_jobs()
-            return
+        if not self.pictures.is_dir():  # else kept from a demo before: what is there may have been changed
+            self._lay_out()
+        if (file := self._home / "wardenclyffe" / "transcoder.py").is_file():
+            module = _module(file)
+            self.transcoder = module.Transcoder("", self.secret)
+            os.environ["TRANSCODER"] = self._listen(module.listening(self.transcoder))
+
+    def _lay_out(self) -> None:
         _laid_out(self._home / "zenko" / "data", self.pictures)
         for system in ("wardenclyffe", "viblio"):
             _laid_out(self._home / system / "data", self._media)
         if (video := self._media / "uploads" / "42.mov").is_file():
             shutil.copyfile(video, self._media / SLOW)
-        self._listen_to_jobs()
-
-    def _listen_to_jobs(self) -> None:
-        if (file := self._home / "wardenclyffe" / "transcoder.py").is_file():
-            module = _module(file)
-            self.transcoder = module.Transcoder("", self.secret)
-            os.environ["TRANSCODER"] = self._listen(module.listening(self.transcoder))
 
     @property
     def variables(self) -> dict[str, str]:

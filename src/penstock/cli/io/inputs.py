@@ -14,8 +14,7 @@ import typer
 from penstock.cli.io.console import divert_prints, note
 from penstock.cli.io.problems import Wrong
 from penstock.engine.authoring.load import Loaded, load, read_text
-from penstock.flow.format.json_text import read_json_text
-from penstock.flow.format.nodes import Findings, check_text, plain
+from penstock.flow.format.nodes import Findings, check_text, plain, read_json_text
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.model.run_input import Outside
 from penstock.flow.values.duration import parse_duration

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from penstock.cli.io.console import out, print_json
 
 GAP = 2
 LEAST = 12
@@ -40,6 +42,20 @@ def print_table(
     for row in rows:
         table.add_row(*(_text(row[place]) for place in places))
     _print(console, table)
+
+
+def print_list(
+    found: Sequence[dict[str, Any]],
+    as_json: bool,
+    titles: Sequence[str],
+    row: Callable[[dict[str, Any]], Row],
+    spare: Sequence[str] = (),
+) -> None:
+    """Show what was found: as JSON, or as a table with a row for each."""
+    if as_json:
+        print_json(list(found))
+    else:
+        print_table(out(), titles, [row(each) for each in found], spare)
 
 
 def _add_column(table: Table, title: str, least: int, edge: bool) -> None:

@@ -236,20 +236,14 @@ def _hold(
     if filter or (what is not None and _RUN.fullmatch(what) and not all):
         _act(at, action, what, json, filter, yes)
         return
-    name = _workflow(what, all)
-    if action == "pause":
-        at.do(lambda engine: engine.pause_workflow(name))
-    else:
-        at.do(lambda engine: engine.resume_workflow(name))
-    done = f"{action}d"
-    print_result({"workflow": name, "state": done}, f"{name or 'the installation'} is {done}", json)
-
-
-def _workflow(what: str | None, all: bool) -> str | None:
-    """The workflow that is meant; None is the installation. Raises Wrong."""
     if (what is None) != all:
         raise Wrong.because("name a run or a workflow, or say --all for the whole installation.")
-    return what
+    if action == "pause":
+        at.do(lambda engine: engine.pause_workflow(what))
+    else:
+        at.do(lambda engine: engine.resume_workflow(what))
+    done = f"{action}d"
+    print_result({"workflow": what, "state": done}, f"{what or 'the installation'} is {done}", json)
 
 
 def _act(

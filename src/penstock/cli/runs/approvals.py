@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from penstock.cli.io.console import out, print_json, print_result, printable
+from penstock.cli.io.console import print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 from penstock.cli.runs.filters import read_pair
@@ -53,11 +53,11 @@ def approvals(
         raise Wrong.because(f"--status '{status}' is not known: say {', '.join(STATUSES)}.")
     wanted = None if status == "all" else status
     found = at.do(lambda engine: engine.approvals(status=wanted, workflow=workflow, limit=limit))
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        found,
+        json,
+        ("approval", "workflow", "step", "status", "role", "asked", "due", "question"),
+        lambda each: (
             printable(each["id"]),
             printable(each["workflow"]),
             printable(each["step"]),
@@ -66,11 +66,9 @@ def approvals(
             ago(each["opened_at"]),
             moment(each["due_at"], local),
             printable(each["text"] or ""),
-        )
-        for each in found
-    ]
-    titles = ("approval", "workflow", "step", "status", "role", "asked", "due", "question")
-    print_table(out(), titles, rows, ("due", "role", "asked"))
+        ),
+        spare=("due", "role", "asked"),
+    )
 
 
 @acting

@@ -11,7 +11,7 @@ from penstock.cli.author.run_report import STYLES, cut, short
 from penstock.cli.io.completion import run_ids, workflow_names
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list, print_table
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, between, moment
 from penstock.cli.runs import filters
@@ -74,22 +74,20 @@ def runs(
         sort=sort,
     )
     found = at.do(lambda engine: engine.runs(limit=limit, **wanted))
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
-            row["id"],
-            printable(row["workflow"]),
-            Text(row["status"], STYLES.get(row["status"], "")),
-            moment(row["started_at"], local),
-            ago(row["started_at"]),
-            printable(row["subject"] or ""),
-        )
-        for row in found
-    ]
-    titles = ("run", "workflow", "status", "started", "ago", "subject")
-    print_table(out(), titles, rows, ("subject", "started"))
+    print_list(
+        found,
+        json,
+        ("run", "workflow", "status", "started", "ago", "subject"),
+        lambda each: (
+            each["id"],
+            printable(each["workflow"]),
+            Text(each["status"], STYLES.get(each["status"], "")),
+            moment(each["started_at"], local),
+            ago(each["started_at"]),
+            printable(each["subject"] or ""),
+        ),
+        spare=("subject", "started"),
+    )
 
 
 @acting
@@ -115,21 +113,19 @@ def history(at: Target, run: Run, after: After = 0, local: Local = False, json: 
 
       penstock history 1a1e21b4904dfa6a32b7
     """
-    found = at.do(lambda engine: engine.history(run, after=after))
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        at.do(lambda engine: engine.history(run, after=after)),
+        json,
+        ("entry:", "at", "kind", "step", "event", "port", "what"),
+        lambda entry: (
             str(entry["seq"]),
             moment(entry["at"], local),
             entry["kind"],
             *(printable(entry[name] or "") for name in ("step", "event", "port")),
             printable(_what(entry)),
-        )
-        for entry in found
-    ]
-    print_table(out(), ("entry:", "at", "kind", "step", "event", "port", "what"), rows, ("at",))
+        ),
+        spare=("at",),
+    )
 
 
 def _what(entry: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import typer
 from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, moment
 from penstock.cli.runs.workflows import Workflow
@@ -63,11 +63,8 @@ def schedules(
         )
         return
     found = at.do(lambda engine: engine.schedules.all())
-    if json:
-        print_json(found)
-        return
     titles = ("workflow", "schedule", "state", "next", "last tick", "last run", "error")
-    print_table(out(), titles, [_line(each, local) for each in found], ("error", "last run"))
+    print_list(found, json, titles, lambda each: _line(each, local), ("error", "last run"))
 
 
 def _show_ticks(ticks: dict[str, Any], local: bool, json: bool) -> None:
@@ -104,12 +101,9 @@ def sources(at: Target, failing: Failing = False, local: Local = False, json: As
     found = at.do(lambda engine: engine.schedules.sources())
     if failing:
         found = [each for each in found if each["state"] == "failing"]
-    if json:
-        print_json(found)
-        return
     titles = ("workflow", "source", "state", "node", "failures:", "last error", "error")
-    print_table(out(), titles, [_source_line(each, local) for each in found], ("error", "node"))
-    for hint in dict.fromkeys(each["hint"] for each in found if each["hint"]):
+    print_list(found, json, titles, lambda each: _source_line(each, local), ("error", "node"))
+    for hint in dict.fromkeys(each["hint"] for each in found if each["hint"] and not json):
         out().print(printable(hint), style="faint")
 
 

@@ -9,13 +9,13 @@ import typer
 from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson, read_input
-from penstock.cli.io.paging import PAGE, up_to
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
 from penstock.cli.runs.actions import Reason
 from penstock.cli.runs.runs import Limit
+from penstock.remote.paging import PAGE, up_to
 
 tokens = group("Look at the marking of runs, and repair it.")
 
@@ -49,20 +49,19 @@ def ls(
       penstock tokens ls /custom/ --json
     """
     found = at.do(lambda engine: _read(engine, prefix, limit))
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        found,
+        json,
+        ("token", "version:", "owner", "expires", "priority:"),
+        lambda each: (
             printable(each["name"]),
             str(each["version"]),
             printable(each["owner"] or ""),
             moment(each["expires"], local),
             f"{each['priority']:g}",
-        )
-        for each in found
-    ]
-    print_table(out(), ("token", "version:", "owner", "expires", "priority:"), rows, ("expires", "priority:"))
+        ),
+        spare=("expires", "priority:"),
+    )
 
 
 @tokens.command(cls=Command)

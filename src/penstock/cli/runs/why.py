@@ -12,12 +12,12 @@ from penstock.cli.author.run_report import short
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
-from penstock.cli.io.paging import up_to
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
 from penstock.cli.runs.filters import Since
 from penstock.cli.runs.runs import Limit, OfWorkflow, Run
+from penstock.remote.paging import up_to
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The number of the event.")]
 AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.")]
@@ -75,21 +75,19 @@ def incidents(
             lambda size, cursor: engine.incidents(since=after, workflow=workflow, limit=size, cursor=cursor),
         )
 
-    found = at.do(ask)
-    if json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        at.do(ask),
+        json,
+        ("run or event", "kind", "at", "actions", "what"),
+        lambda each: (
             printable(str(each.get("run") or each.get("id") or "")),
             each["kind"],
             moment(each.get("at"), local),
             ", ".join(each["actions"]),
             printable(each["text"]),
-        )
-        for each in found
-    ]
-    print_table(out(), ("run or event", "kind", "at", "actions", "what"), rows, ("at",))
+        ),
+        spare=("at",),
+    )
 
 
 @acting

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from penstock.cli.author.check_report import show_findings
+from penstock.cli.author.check import show_findings
 from penstock.cli.author.run import Subject
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.completion import workflow_names
 from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson, Files, NoTasks, Read, Tasks, read, read_input
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.runs.filters import read_pair
 from penstock.cli.runs.runs import show_view
@@ -152,12 +152,12 @@ def workflows(at: Target, json: AsJson = False) -> None:
 
       penstock workflows --json
     """
-    found = at.do(lambda engine: engine.workflows())
-    if json:
-        print_json(found)
-        return
-    rows = [(printable(each["name"]), str(each["published_version"] or ""), _state(each)) for each in found]
-    print_table(out(), ("workflow", "version:", "state"), rows)
+    print_list(
+        at.do(lambda engine: engine.workflows()),
+        json,
+        ("workflow", "version:", "state"),
+        lambda each: (printable(each["name"]), str(each["published_version"] or ""), _state(each)),
+    )
 
 
 def _state(workflow: dict[str, Any]) -> str:

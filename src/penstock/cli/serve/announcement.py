@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -40,9 +41,7 @@ async def show_post(
                 "db": address_in(facts),
                 "schema": facts["schema"],
                 "workflows": [msgspec.to_builtins(each) for each in workflows],
-                "worker": None if worker is None else worker.name,
-                "task_lists": [] if worker is None else list(worker.task_lists),
-                "tasks": [] if worker is None else sorted(worker.tasks),
+                **_worker_view(worker),
             }
         )
         return
@@ -61,18 +60,17 @@ async def show_post(
 def show_worker(worker: Worker, server: str, post: Post, json: bool) -> None:
     """Tell for whom a worker works, what it does, and how to stop it."""
     if json:
-        print_json(
-            {
-                "server": server,
-                "worker": worker.name,
-                "task_lists": list(worker.task_lists),
-                "tasks": sorted(worker.tasks),
-            }
-        )
+        print_json({"server": server, **_worker_view(worker)})
         return
     _line("server", printable(server))
     _worker_lines(worker)
     _stop_line(post)
+
+
+def _worker_view(worker: Worker | None) -> dict[str, Any]:
+    if worker is None:
+        return {"worker": None, "task_lists": [], "tasks": []}
+    return {"worker": worker.name, "task_lists": list(worker.task_lists), "tasks": sorted(worker.tasks)}
 
 
 def _worker_lines(worker: Worker) -> None:

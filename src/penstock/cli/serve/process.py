@@ -10,7 +10,13 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -177,15 +183,12 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
     log.info("%s has stopped", role)
 
 
-@asynccontextmanager
-async def _answering(
+def _answering(
     post: Post, running: Running, listener: socket.socket | None, begun: asyncio.Event
-) -> AsyncIterator[str | None]:
+) -> AbstractAsyncContextManager[str | None]:
     if post.front is None or listener is None:
-        yield None
-        return
-    async with answering(running, post.front, listener, begun) as base:
-        yield base
+        return nullcontext()
+    return answering(running, post.front, listener, begun)
 
 
 def stop_on_signals(grace: timedelta) -> asyncio.Event:

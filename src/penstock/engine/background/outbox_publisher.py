@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.engine.background.webhooks import NotTaken, Webhooks, shown_address
-from penstock.flow.compile.notices import WEBHOOKS
+from penstock.flow.compile.compile import WEBHOOKS
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message

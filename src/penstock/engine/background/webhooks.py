@@ -16,7 +16,7 @@ from msgspec import Struct
 from penstock.boxes.failures import Failing
 from penstock.boxes.sending import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
-from penstock.flow.compile.notices import webhook_of
+from penstock.flow.compile.compile import webhook_of
 from penstock.flow.errors import PenstockError
 from penstock.sources.errors import Unverified
 from penstock.sources.hooks.signatures import sign, standard_key

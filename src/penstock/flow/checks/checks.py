@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec.structs import replace
 
 from penstock.expression import Expression, Template
-from penstock.flow.checks.data import Reads, missing_data, missing_parameters
+from penstock.flow.checks.data import Reads, contradicting_times, missing_data, missing_parameters
 from penstock.flow.checks.events import (
     failure_loops,
     missing_events,
@@ -29,7 +29,6 @@ from penstock.flow.checks.findings import (
     piling_events,
     standstill,
 )
-from penstock.flow.checks.times import contradicting_times
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.offer import Offer

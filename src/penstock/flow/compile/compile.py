@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from penstock.expression import Expression, ExpressionError, Template, compile_expression
-from penstock.flow.compile.notices import NOTICE_SCOPE, topic_problems
+from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
 from penstock.flow.compile.source_scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
-from penstock.flow.compile.task_box import TaskBox
-from penstock.flow.model.box import BadParameter, Box, Kind, Queue
-from penstock.flow.model.defaults import backoff_of, pick, timeouts_of
-from penstock.flow.model.definition import Definition, Policy, Slot, Step
+from penstock.flow.model import definition, retry_policy
+from penstock.flow.model.box import BadParameter, Box, Kind, Queue, Reaction, View
+from penstock.flow.model.definition import Definition, Notice, Policy, Slot, Step
+from penstock.flow.model.names import Hints
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 from penstock.flow.model.secret_references import References, references
 from penstock.flow.values.schema_validation import ValidationErrors, promise_of, validator_of
 from penstock.kernel import net as kernel
-from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net
-from penstock.kernel.wiring import WiredStep, Wiring
+from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net, WiredStep, Wiring
 
 CLEANUP_TIMEOUT = timedelta(minutes=10)
 APPROVAL, WORKFLOW = "approval", "workflow"
@@ -35,6 +34,7 @@ SERVED = frozenset({"http", "mail", "service", "update"})
 BOXES = "penstock"
 """The task list of the built-in tasks that the server's own worker does."""
 Places = Mapping[str, tuple[int, int]]
+T = TypeVar("T")
 
 
 class Way(Struct, frozen=True):
@@ -394,3 +394,108 @@ def said_ports(name: str, step: Step, events: set[str]) -> tuple[str, ...]:
     meant = [port for of, _, port in told if of == name and port]
     disabled = (step.disabled,) if isinstance(step.disabled, str) else ()
     return tuple(dict.fromkeys((*(step.emits or {}), *meant, *disabled, "done", "failed")))
+
+
+# -- boxes of tasks that a worker runs -------------------------------------------------------------------------
+
+
+class TemplateBox(Struct, frozen=True):
+    """A box whose parameters are one template."""
+
+    params: Template
+
+    @property
+    def readers(self) -> Mapping[str, Expression | Template]:
+        return {"": self.params}
+
+    def filled(self, view: View) -> Any:
+        """The parameters of a firing that begins."""
+        return self.params(view.scope(self.params))
+
+
+class TaskBox(TemplateBox, frozen=True):
+    """Hands its parameters to a worker."""
+
+    constant: Queue | None
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], names: Collection[str]) -> TaskBox:
+        template = compile_template(dict(params), names)
+        return cls(template, Queue(dict(params)) if template.constant else None)
+
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return ("done", "failed")
+
+    def enter(self, view: View) -> Reaction:
+        return self.constant or Queue(self.filled(view))
+
+
+# -- defaults: what holds where a step says nothing ------------------------------------------------------------
+
+
+def pick(own: T | None, default: T | None, otherwise: T) -> T:
+    """The step's own word, else that of the workflow, else the standard."""
+    if own is not None:
+        return own
+    return otherwise if default is None else default
+
+
+def written(own: Struct | None, default: Struct | None) -> dict[str, Any]:
+    """The fields that a step or the workflow's `defaults` gives; the step's own value counts."""
+    found = {}
+    for each in (default, own):
+        pairs = asdict(each).items() if each is not None else ()
+        found.update({name: value for name, value in pairs if value is not None})
+    return found
+
+
+def backoff_of(own: definition.Backoff | None, default: definition.Backoff | None) -> retry_policy.Backoff:
+    return retry_policy.Backoff(**written(own, default))
+
+
+def timeouts_of(
+    own: definition.Timeouts | None, default: definition.Timeouts | None
+) -> retry_policy.Timeouts:
+    return retry_policy.Timeouts(**written(own, default))
+
+
+# -- topics: the messages of `notify` ------------------------------------------------------------------------
+
+NOTICE_SCOPE = ("run", "data", "tags", "event", "status", "result", "error")
+"""What `data` of `notify` may read: `event` is null where a run ended."""
+
+WEBHOOKS = "(webhooks)"
+"""What stands for the bus of a webhook where messages wait; no bus of the settings can be called so."""
+
+
+def place_of(notice: Notice) -> tuple[str, str]:
+    """The bus and the topic that a message waits for; that of a webhook is its address and the name of its secret."""
+    if notice.url is not None:
+        return WEBHOOKS, f"{notice.url}#{notice.secret}"
+    return notice.bus or "", notice.topic or ""
+
+
+def webhook_of(topic: str) -> tuple[str, str]:
+    """The address, and the name of the secret, of such a topic."""
+    url, _, secret = topic.rpartition("#")
+    return url, secret
+
+
+def topic_problems(definition: Definition, net: Net) -> Iterator[tuple[str, str, str]]:
+    """Code, path and sentence of whatever is wrong: an event that nothing fires, a message without a key."""
+    for number, external in enumerate(definition.external or ()):
+        if external.from_ is not None and external.from_.kind == "topic" and not external.from_.key:
+            message = (
+                f"event '{external.name}' needs `key`: what finds its run, such as {{order: body.order}}"
+            )
+            yield "missing_key", f"external[{number}].from", message
+    fired = {name for step in net.steps for exit in step.exits for name in exit.fires}
+    known = fired | {event.name for event in net.outside} | RESERVED
+    hints = Hints()
+    for number, notice in enumerate(definition.notify or ()):
+        for name in (name for name in notice.events or () if name not in known):
+            near = hints.nearest(name, known)
+            hint = f"; did you mean '{near}'?" if near else ""
+            message = f"`notify` names the event '{name}', which nothing in the workflow fires{hint}"
+            yield "unknown_event", f"notify[{number}].events", message

@@ -11,7 +11,7 @@ from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.run import Aside, Origin
 from penstock.flow.values.key_text import key_text
 from penstock.kernel.marking import Token
-from penstock.kernel.wiring import WiredStep
+from penstock.kernel.net import WiredStep
 
 
 def put_event(decision: DecisionState, name: str, origin: Origin, firing: int | None = None) -> None:

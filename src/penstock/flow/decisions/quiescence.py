@@ -11,8 +11,7 @@ from penstock.flow.decisions.end import end_early, finish_run
 from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.run import Element, Failure, Snapshot, Status
 from penstock.kernel.marking import Marking, Token
-from penstock.kernel.net import FAIL
-from penstock.kernel.wiring import WiredSlot, WiredStep
+from penstock.kernel.net import FAIL, WiredSlot, WiredStep
 
 
 class Starving(Struct, frozen=True):

@@ -15,8 +15,7 @@ from penstock.flow.model.run import NEVER_FIRED, Failure, Firing, Origin, StepSt
 from penstock.flow.model.run_input import GivenUp, Put, Repaired, Retried, Skipped, Take
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Taken, Token
-from penstock.kernel.net import FAIL
-from penstock.kernel.wiring import WiredSlot
+from penstock.kernel.net import FAIL, WiredSlot
 
 
 def repair(decision: DecisionState, request: Repaired) -> Answer:

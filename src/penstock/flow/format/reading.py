@@ -9,8 +9,16 @@ from msgspec import Struct
 
 from penstock.flow.format import fields
 from penstock.flow.format.fields import Level, Spot, check_name, read_level
-from penstock.flow.format.json_text import read_json_text
-from penstock.flow.format.nodes import Findings, Node, Place, PlainTree, check_text, describe, plain
+from penstock.flow.format.nodes import (
+    Findings,
+    Node,
+    Place,
+    PlainTree,
+    check_text,
+    describe,
+    plain,
+    read_json_text,
+)
 from penstock.flow.format.notify_reading import NOTICE, read_notify
 from penstock.flow.format.source_reading import (
     EXTERNAL,

@@ -12,7 +12,6 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from penstock.flow.format.json_text import put
 from penstock.flow.format.nodes import (
     BROKEN,
     OUT_OF_RANGE,
@@ -21,6 +20,7 @@ from penstock.flow.format.nodes import (
     Place,
     check_scalar,
     place_of,
+    put,
     too_deep,
 )
 from penstock.flow.format.yaml_mistakes import explain

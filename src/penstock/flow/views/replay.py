@@ -16,8 +16,7 @@ from penstock.flow.model.tags import NO_TAGS, TagChange, Tags, change
 from penstock.flow.values.merge_patch import merge_patch
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Marking, Taken, Token
-from penstock.kernel.net import START
-from penstock.kernel.wiring import WiredStep
+from penstock.kernel.net import START, WiredStep
 
 
 class BrokenHistory(Exception):

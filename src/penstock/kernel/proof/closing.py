@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from penstock.kernel.net import CANCEL, ENDINGS, FAIL, TIMEOUT
-from penstock.kernel.proof.counters import Move, State
-from penstock.kernel.proof.machine import Machine
-from penstock.kernel.proof.rest import meaning_of_rest
+from penstock.kernel.proof.machine import Machine, Move, State, meaning_of_rest
 from penstock.kernel.proof.search import Budget, Plan, Space, add, arrivals_at_rest, firings
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.kernel.proof.counters import State
-from penstock.kernel.proof.machine import Machine
+from penstock.kernel.proof.machine import Machine, State
 from penstock.kernel.proof.replay import replay, shown
-from penstock.kernel.proof.search import Budget, Space
-from penstock.kernel.proof.survey import plain_search
+from penstock.kernel.proof.search import Budget, Space, plain_search
 from penstock.kernel.proof.trace import Fire, Trace
 
 SHORTEST = 5_000  # states spent on a shortest trace once one is known to exist

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import EMPTY, Marking, Token
-from penstock.kernel.net import ENDINGS, OK, START, Exit
+from penstock.kernel.net import ENDINGS, OK, START, Exit, WiredSlot, Wiring
 from penstock.kernel.proof.analysis import Deadlock
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
-from penstock.kernel.wiring import WiredSlot, Wiring
 
 MAX_STATES = 20_000
 

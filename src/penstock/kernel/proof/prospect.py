@@ -8,13 +8,10 @@ from typing import Literal
 from msgspec import Struct
 
 from penstock.kernel.marking import Marking, Token
-from penstock.kernel.proof.counters import choices
-from penstock.kernel.proof.machine import Machine, Scope
-from penstock.kernel.proof.rest import starving
-from penstock.kernel.proof.search import Budget, Space
+from penstock.kernel.net import Wiring
+from penstock.kernel.proof.machine import Machine, Scope, choices, starving
+from penstock.kernel.proof.search import Budget, Space, can_reach, shape_of, survey
 from penstock.kernel.proof.soundness import MAX_CHOICES
-from penstock.kernel.proof.survey import can_reach, shape_of, survey
-from penstock.kernel.wiring import Wiring
 
 Verdict = Literal["ends", "may_stall", "stalls", "unknown"]
 """It ends whatever comes, it can end and can get stuck, it can only get stuck, or it cannot be told."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from penstock.kernel.proof.counters import State
-from penstock.kernel.proof.machine import Machine
-from penstock.kernel.proof.rest import meaning_of_rest
+from penstock.kernel.proof.machine import Machine, State, meaning_of_rest
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
 

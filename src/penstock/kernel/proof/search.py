@@ -1,20 +1,22 @@
-"""The bounded search: breadth first, so that the first path found to a state is a shortest one.
+"""The bounded search: breadth first, so that the first path to a state is a shortest one; and how little is enough.
 
 Steps never compete for events: each slot belongs to one step. So of several enabled steps it is enough to follow
 one, if no cancel region and no choice of what to take is involved, and outside events may wait until nothing
 moves (S7, S8). `eager` says which rules may be followed alone; with none of them the search is complete and plain.
+Weights on places that no firing can raise bound all counts, and with them the firings, without any search.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from operator import le
 from typing import NamedTuple
 
-from penstock.kernel.proof.counters import Move, State
-from penstock.kernel.proof.machine import Machine
-from penstock.kernel.proof.rest import Meaning, meaning_of_rest
+from penstock.kernel.net import Exit, Net
+from penstock.kernel.proof.machine import Machine, Meaning, Move, Rule, State, meaning_of_rest
+from penstock.kernel.proof.structure import ends_run, loop_heads, loops, reach, step_graph
 from penstock.kernel.proof.trace import Event, Trace
 
 Goal = Callable[[State, list[int]], bool]
@@ -195,3 +197,215 @@ def _find_pile(space: Space, number: int, move: Move, after: State) -> Pile | No
         cleared |= set(step.clears) if step is not None else set()
         number = space.parent[number]
     return None
+
+
+# -- how a machine is searched so that little is seen and nothing is missed -----------------------------------
+
+
+class Shape(NamedTuple):
+    """What the drawing says about loops: all of them, and those that turn without any failure."""
+
+    looping: frozenset[int]
+    heads: frozenset[int]  # one at least on every loop
+    turning: bool
+    beyond: frozenset[int]  # on a loop or fed by one
+
+
+def shape_of(net: Net, ends: Callable[[Exit], bool] = ends_run) -> Shape:
+    graph = step_graph(net, lambda step, way: not ends(way))
+    looping = frozenset(step for loop in loops(graph) for step in loop)
+    smooth = step_graph(net, lambda step, way: not way.failure and not ends(way))
+    turning = bool(loops(smooth)) or any(event.many for event in net.outside)
+    return Shape(looping, loop_heads(graph), turning, frozenset(reach(graph, looping)))
+
+
+def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = None) -> Space:
+    """All that the machine can do, up to the order of firings that do not touch each other."""
+    free, patient = independent(machine)
+    many = any(event.many for event in machine.arriving)
+    safe = not shape.looping or bounded(machine)
+    looping = bool(shape.looping) or shape.turning
+    plan = Plan(free, patient, covers=many or not safe, edges=looping, goal=goal)
+    if safe:
+        space = explore(machine, plan, budget)
+        space.relaxed = many
+        if not looping or space.found is not None or not space.complete or not _stuck(space):
+            return space
+    held = shape.heads if safe else shape.beyond
+    eager = frozenset(rule for rule in free if machine.rules[rule].step not in held)
+    space = explore(machine, plan._replace(eager=eager), budget)
+    space.relaxed = many
+    return space
+
+
+def plain_search(machine: Machine, budget: Budget, edges: bool, goal: Goal | None = None) -> Space:
+    """Every order of everything: slow, and the first path found is a shortest one."""
+    many = any(event.many for event in machine.arriving)
+    return explore(machine, Plan(covers=many or goal is None, edges=edges, goal=goal), budget)
+
+
+def independent(machine: Machine) -> tuple[frozenset[int], frozenset[str]]:
+    """Rules that commute with all others, and outside events that commute with all rules (S7, S8)."""
+    touchy = touchy_places(machine)
+    free = frozenset(
+        number
+        for number, rule in enumerate(machine.rules)
+        if not rule.begins and any(rule.moves) and _commutes(machine, rule, touchy)
+    )
+    patient = frozenset(
+        event.name for event, move in machine.arrivals if not any(place in touchy for place, _ in move.adds)
+    )
+    return free, patient
+
+
+def touchy_places(machine: Machine) -> frozenset[int]:
+    """Places where order matters: those a cancel region empties, and those from which a firing takes by choice."""
+    found: set[int] = set()
+    for rule in machine.rules:
+        for part in rule.moves:
+            found.update(place for move in part for place in move.clears)
+        if len(rule.binds) > 1:
+            found.update(place for bind in rule.binds for place in bind.takes)
+        found.update(flag for bind in rule.binds for flag in bind.down)
+    return frozenset(found)
+
+
+def _commutes(machine: Machine, rule: Rule, touchy: frozenset[int]) -> bool:
+    fails_only = all(way.failure for way in machine.net.steps[rule.step].exits)
+    used = {place for bind in rule.binds for place in bind.takes}
+    used |= {place for part in rule.moves for move in part for place, _ in move.adds}
+    return not fails_only and not used & touchy
+
+
+def _stuck(space: Space) -> bool:
+    """Whether some state cannot come to a stop without a failure: then waiting steps may have been passed over."""
+    stops = [number for number in range(len(space.states)) if not space.edges.get(number)]
+    return len(can_reach(space, stops)) < len(space.states)
+
+
+def can_reach(space: Space, targets: list[int]) -> set[int]:
+    """States from which a target can be reached while no step fails."""
+    back: dict[int, list[int]] = {}
+    for tail, heads in space.edges.items():
+        for head, failure in heads:
+            if not failure:
+                back.setdefault(head, []).append(tail)
+    seen, stack = set(targets), list(targets)
+    while stack:
+        for tail in back.get(stack.pop(), ()):
+            if tail not in seen:
+                seen.add(tail)
+                stack.append(tail)
+    return seen
+
+
+# -- weights on places that no firing can raise: they bound all counts, without a search ----------------------
+
+
+SWEEPS = 40
+Group = tuple[int, int]  # step and slot: the places of one slot share a weight
+Amount = int | Fraction
+
+
+class Flow(NamedTuple):
+    """What one rule takes and, for each exit, what it puts, counted by slot."""
+
+    rule: int
+    takes: dict[Group | int, int]
+    puts: tuple[dict[Group | int, int], ...]
+
+
+def flows(machine: Machine) -> list[Flow]:
+    """One flow a rule, the deepest step first, so that weights settle in few sweeps."""
+    order = sorted(range(len(machine.rules)), key=machine.rank.__getitem__, reverse=True)
+    return [_flow(machine, number, machine.rules[number]) for number in order]
+
+
+def _flow(machine: Machine, number: int, rule: Rule) -> Flow:
+    bind = rule.binds[0]
+    takes: Counter[Group | int] = Counter(_group(machine, place) for place in bind.plain)
+    for wanted, places in bind.needs:
+        takes[_group(machine, places[0])] += wanted
+    taken = Counter(bind.takes)
+    puts = []
+    for move in rule.moves[0]:
+        gain = Counter(dict(move.adds))
+        gain.update(taken)
+        puts.append(dict(_by_group(machine, gain)))
+    return Flow(number, dict(takes), tuple(puts))
+
+
+def _group(machine: Machine, place: int) -> Group | int:
+    spot = machine.places[place] if place < len(machine.places) else None
+    return (spot.step, spot.slot) if spot is not None else place
+
+
+def _by_group(machine: Machine, counts: Counter[int]) -> Counter[Group | int]:
+    total: Counter[Group | int] = Counter()
+    for place, count in counts.items():
+        if count > 0:
+            total[_group(machine, place)] += count
+    return total
+
+
+def bounded(machine: Machine) -> bool:
+    """Whether weights of at least one exist that no firing raises: then no events can pile up (S5)."""
+    weight: dict[Group | int, int] = {}
+    parts = flows(machine)
+    for _ in range(SWEEPS):
+        settled = True
+        for flow in parts:
+            held = sum(weight.get(group, 1) * count for group, count in flow.takes.items())
+            for put in flow.puts:
+                lack = sum(weight.get(group, 1) * count for group, count in put.items()) - held
+                if lack <= 0:
+                    continue
+                group = next((g for g, count in flow.takes.items() if count > put.get(g, 0)), None)
+                if group is None:
+                    return False
+                raised = -(-lack // (flow.takes[group] - put.get(group, 0)))
+                weight[group] = weight.get(group, 1) + raised
+                held += raised * flow.takes[group]
+                settled = False
+        if settled:
+            return True
+    return False
+
+
+def most_firings(machine: Machine, parts: list[Flow], step: int, anchor: Callable[[int], Group]) -> Amount:
+    """No run fires the step more often than this; -1 where the weights do not settle.
+
+    Each token is worth the firings of the step it may still bring about; a join is paid for from one slot,
+    the one that `anchor` names.
+    """
+    worth: dict[Group | int, Amount] = {}
+    for _ in range(SWEEPS):
+        settled = True
+        for flow in parts:
+            owner = machine.rules[flow.rule]
+            counts = int(owner.step == step and not owner.begins)
+            due = counts + max((_sum(worth, put) for put in flow.puts), default=0)
+            group = anchor(owner.step) if not _is_second_half(flow) else next(iter(flow.takes))
+            price = due if flow.takes[group] == 1 else Fraction(due) / flow.takes[group]
+            if price > worth.get(group, 0):
+                worth[group] = price
+                settled = False
+        if settled:
+            return sum(_initial_worth(machine, worth))
+    return -1
+
+
+def _is_second_half(flow: Flow) -> bool:
+    return any(isinstance(group, int) for group in flow.takes)
+
+
+def _sum(worth: dict[Group | int, Amount], put: dict[Group | int, int]) -> Amount:
+    return sum((worth[group] * count for group, count in put.items() if group in worth))
+
+
+def _initial_worth(machine: Machine, worth: dict[Group | int, Amount]) -> Iterator[Amount]:
+    for place, count in enumerate(machine.initial[: len(machine.places)]):
+        yield worth.get(_group(machine, place), 0) * count
+    for _, move in machine.arrivals:
+        for place, count in move.adds:
+            yield worth.get(_group(machine, place), 0) * count

@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from penstock.kernel.net import ENDINGS, FAIL, Net, Step
+from penstock.kernel.net import ENDINGS, FAIL, Net, Step, Wiring
 from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
-from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
 from penstock.kernel.proof.counterexample import SHORTEST, proved
-from penstock.kernel.proof.counters import LEAST_OWED, State, choices
-from penstock.kernel.proof.machine import Machine, Scope, every_exit
+from penstock.kernel.proof.machine import (
+    LEAST_OWED,
+    Machine,
+    Scope,
+    State,
+    choices,
+    every_exit,
+    left_over,
+    meaning_of_rest,
+    starving,
+)
+from penstock.kernel.proof.mistakes import (
+    CleanUp,
+    drawn_alive,
+    fail_without_failure,
+    fires_twice,
+    search_cleanups,
+    trace_to_fail,
+)
 from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, second_firing, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
-from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
-from penstock.kernel.proof.search import Budget, Space
-from penstock.kernel.proof.survey import Shape, can_reach, plain_search, shape_of, survey
+from penstock.kernel.proof.search import Budget, Shape, Space, can_reach, plain_search, shape_of, survey
 from penstock.kernel.proof.trace import Event, Fire, Trace
-from penstock.kernel.proof.twice import fires_twice
-from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
-from penstock.kernel.wiring import Wiring
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
 MAX_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget

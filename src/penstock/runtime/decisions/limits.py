@@ -7,7 +7,7 @@ from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Outside
 from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import TooLarge, validate_data_size
-from penstock.kernel.wiring import WiredSlot
+from penstock.kernel.net import WiredSlot
 from penstock.runtime.errors import PayloadTooLarge, SlotFull
 
 SLOT = 20_000

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from penstock.expression import EvaluationError, Expression, compile_expression
-from penstock.flow.compile.notices import NOTICE_SCOPE, place_of
+from penstock.flow.compile.compile import NOTICE_SCOPE, place_of
 from penstock.flow.decisions.scope import run_variable
 from penstock.flow.model.definition import Notice
 from penstock.flow.model.plan import Entry

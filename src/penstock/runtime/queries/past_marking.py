@@ -12,7 +12,7 @@ from penstock.flow.model.tags import visible
 from penstock.flow.views.replay import begun
 from penstock.flow.views.run_view import time_text
 from penstock.kernel.marking import Marking, Token
-from penstock.kernel.wiring import WiredSlot
+from penstock.kernel.net import WiredSlot
 
 
 def marking_now(

@@ -16,7 +16,6 @@ from msgspec import Struct
 from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.definition import External, Source
-from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import (
     Conflict,
@@ -224,13 +223,7 @@ class Hooks:
         if asked is None:
             return IGNORED
         try:
-            run, duplicate = await self._commands.start_once(
-                flow.name,
-                subject=asked.subject,
-                input=asked.input,
-                labels=asked.labels,
-                idempotency_key=None if asked.id is None else f"hook:{asked.id}",
-            )
+            run, duplicate = await asked.begin(self._commands, flow.name, "hook")
         except IdempotencyMismatch as error:  # the sender's word for what is the same counts, not ours
             run, duplicate = error.run, True  # type: ignore[assignment]
         return Received(status=200 if duplicate else 201, run=run, duplicate=duplicate)
@@ -241,15 +234,8 @@ class Hooks:
         asked = event_asked(says, message)
         if asked is None:
             return IGNORED
-        outside = Outside(
-            event=external.name,
-            data=asked.data,
-            set=asked.set,
-            id=asked.id,
-            workflow=flow.name,
-        )
         try:
-            answer = await self._commands.emit_by_key(asked.keys, outside, f"hook/{flow.name}")
+            answer = await asked.fire(self._commands, external.name, flow.name, "hook")
         except OtherWorkflow:
             return IGNORED  # the same topic may feed the hooks of several workflows
         duplicate = answer == "duplicate"

@@ -11,16 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from penstock.sources.errors import Unverified
-from penstock.sources.hooks.signatures import (
-    Algorithm,
-    Encoding,
-    Headers,
-    digest_fits,
-    said,
-    standard,
-    token_fits,
-    validate_timestamp,
-)
+from penstock.sources.hooks import signatures
+from penstock.sources.hooks.signatures import Algorithm, Encoding, Headers
 
 
 class _Rule(Struct, frozen=True, kw_only=True, tag_field="method", forbid_unknown_fields=True):
@@ -105,7 +97,7 @@ def verify(rule: Secret, secrets: Sequence[str], headers: Headers, body: bytes, 
     if not any(told):
         raise Unverified("mismatch" if False in told else "bad_secret")
     if verified.at is not None:
-        validate_timestamp(verified.at, now)
+        signatures.validate_timestamp(verified.at, now)
     return verified
 
 
@@ -121,27 +113,29 @@ _Answer = tuple[Callable[[str], bool], Verified]
 
 
 def _standard(rule: Standard, headers: Headers, body: bytes) -> _Answer:
-    fits, id, at = standard(headers, body)
+    fits, id, at = signatures.standard(headers, body)
     return fits, Verified(id, at)
 
 
 def _github(rule: GitHub, headers: Headers, body: bytes) -> _Answer:
-    given = _after("sha256=", said(headers, "x-hub-signature-256"))
-    id = said(headers, "x-github-delivery")  # without it a replay could not be told
-    return digest_fits(given, body, "sha256", "hex"), Verified(id)
+    given = _after("sha256=", signatures.said(headers, "x-hub-signature-256"))
+    id = signatures.said(headers, "x-github-delivery")  # without it a replay could not be told
+    return signatures.digest_fits(given, body, "sha256", "hex"), Verified(id)
 
 
 def _hmac(rule: Hmac, headers: Headers, body: bytes) -> _Answer:
-    given = _after(rule.prefix, said(headers, rule.header))
+    given = _after(rule.prefix, signatures.said(headers, rule.header))
     # Nothing but the body is signed: an equal body may be a replay, and counts as one.
-    return digest_fits(given, body, rule.algorithm, rule.encoding), Verified(hashlib.sha256(body).hexdigest())
+    return signatures.digest_fits(given, body, rule.algorithm, rule.encoding), Verified(
+        hashlib.sha256(body).hexdigest()
+    )
 
 
 def _token(rule: Token, headers: Headers, body: bytes) -> _Answer:
-    value, before = said(headers, rule.header), rule.before
+    value, before = signatures.said(headers, rule.header), rule.before
     if rule.header.lower() == "authorization" and value.lower().startswith(before.lower()):
         value = before + value[len(before) :]  # the name of a scheme may be written in any case
-    return token_fits(_after(before, value)), Verified()
+    return signatures.token_fits(_after(before, value)), Verified()
 
 
 def _after(prefix: str, value: str) -> str:

@@ -57,6 +57,7 @@ class FolderWatch:
     async def changes(self, stopping: asyncio.Event) -> Changes | None:
         """What changed within half a second, often nothing; None: it is to stop. A root that is another is `added`."""
         from anyio import to_thread
+        from watchfiles import Change
 
         told = await to_thread.run_sync(self._notify.watch, DEBOUNCE, STEP, WAIT, stopping)
         if told == "stop":
@@ -66,7 +67,7 @@ class FolderWatch:
         if self._new and time.monotonic() >= self._renew_at:
             new, self._new = self._new, set()
             found |= await self._renew(self.folders | new)
-            found |= {(_added(), path) for path in new}  # what came before anybody listened there
+            found |= {(Change.added, path) for path in new}  # what came before anybody listened there
         return found
 
     def close(self) -> None:
@@ -75,12 +76,13 @@ class FolderWatch:
 
     def _unwatched(self, found: Changes) -> set[str]:
         """Folders in which nobody listens: also one that went and came back, or took another's place."""
+        from watchfiles import Change
+
         for _, path in found:
             if not os.path.lexists(path):
                 self._heard.pop(path, None)
-        came = {
-            path for change, path in found if change != _modified()
-        }  # the next may have the mark of the last
+        # The next may have the mark of the last.
+        came = {path for change, path in found if change != Change.modified}
         told = {self.root, *(path for _, path in found)}
         made = came | {path for path in told if _mark(path) != self._heard.get(path)}
         return {each for path in made for each in real_folders(path, self.root)}
@@ -146,15 +148,3 @@ def _read(told: Any) -> Changes:
     from watchfiles import Change
 
     return set() if isinstance(told, str) else {(Change(change), path) for change, path in told}
-
-
-def _added() -> Change:
-    from watchfiles import Change
-
-    return Change.added
-
-
-def _modified() -> Change:
-    from watchfiles import Change
-
-    return Change.modified

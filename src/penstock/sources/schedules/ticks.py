@@ -63,12 +63,11 @@ class Clock:
         """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
         progress = read_state(trigger.state, Progress)
         started, _ = await trigger.node.store.source_times(trigger.workflow)
-        known = progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped
-        # What lies ahead was kept while the clock was wrong: nothing would come until that time.
-        if progress is not None and progress.last > trigger.now() + LATE:
-            known = False
-        if progress is not None and known and (started is None or started <= progress.last):
-            return progress
+        if progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped:
+            # What lies ahead was kept while the clock was wrong: nothing would come until that time.
+            ahead = progress.last > trigger.now() + LATE
+            if not ahead and (started is None or started <= progress.last):
+                return progress
         since = min(await self._since(trigger, started), trigger.now())
         if progress is None:
             progress = Progress(schedule=self.rules.schedule, last=since)

@@ -266,7 +266,6 @@ class SourceReader(Protocol):
 
         Whatever it raises is shown, and it is begun again a little later. It may be cancelled at any time.
         """
-        ...
 
 
 Factory = Callable[[TriggerTarget, Means], SourceReader | None]

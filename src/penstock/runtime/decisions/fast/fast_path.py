@@ -28,8 +28,7 @@ from penstock.flow.model.tags import change as changed
 from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.kernel.marking import Taken, Token
-from penstock.kernel.net import OK, START
-from penstock.kernel.wiring import WiredSlot
+from penstock.kernel.net import OK, START, WiredSlot
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun

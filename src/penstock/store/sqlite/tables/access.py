@@ -16,7 +16,7 @@ from penstock.store.rows.access import (
     SessionRow,
 )
 from penstock.store.sql.index_scans import LAST
-from penstock.store.sqlite.methods import reads, writes
+from penstock.store.sqlite.methods import reads, struct, writes
 from penstock.store.sqlite.session import (
     NEVER,
     Row,
@@ -27,7 +27,6 @@ from penstock.store.sqlite.session import (
     moment,
     moment_or_none,
 )
-from penstock.store.sqlite.structs import struct
 from penstock.store.sqlite.tables import audit_log
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from penstock.store.rows.change import Change
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
-from penstock.store.sqlite.methods import reads, writes
+from penstock.store.sqlite.methods import reads, structs, writes
 from penstock.store.sqlite.session import Session, moment
-from penstock.store.sqlite.structs import structs
 
 
 def insert_outbox_messages(session: Session, changes: Sequence[Change]) -> None:

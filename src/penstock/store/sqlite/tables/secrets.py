@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.rows.access import AuditRow, SecretRow
-from penstock.store.sqlite.methods import reads, writes
+from penstock.store.sqlite.methods import reads, struct, structs, writes
 from penstock.store.sqlite.session import Session, json_list, moment
-from penstock.store.sqlite.structs import struct, structs
 from penstock.store.sqlite.tables import audit_log
 
 

@@ -34,9 +34,8 @@ from penstock.store.sql.run_lists import (
     questions,
     tallied,
 )
-from penstock.store.sqlite.methods import reads
+from penstock.store.sqlite.methods import reads, struct, structs
 from penstock.store.sqlite.session import NEVER, Row, Session, length, micros, moment, moment_or_none
-from penstock.store.sqlite.structs import struct, structs
 
 DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))
 _labels = msgspec.json.Decoder(dict[str, str])

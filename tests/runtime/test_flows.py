@@ -38,3 +38,24 @@ def test_a_reading_begun_before_a_publish_is_not_taken_for_what_is_after_it() ->
         await store.close()
 
     asyncio.run(main())
+
+
+def test_what_was_just_read_is_known_although_it_is_forgotten_at_once() -> None:
+    async def main() -> None:
+        store: Any = await open_store("memory:")
+        flows = FlowCache(store, shared=False)
+        await Catalog(store, flows, {}).publish(WORKFLOW)
+        read = store.workflows
+
+        async def read_as_something_is_paused() -> Any:
+            found = await read()
+            asyncio.get_running_loop().call_soon(flows.forget)  # before whoever waits for it goes on
+            return found
+
+        store.workflows = read_as_something_is_paused
+        flow, _ = await flows.believed("w")
+        assert flow.name == "w"
+        assert [state.name for state in await flows.states()] == ["w"]
+        await store.close()
+
+    asyncio.run(main())

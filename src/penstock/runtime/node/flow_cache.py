@@ -44,12 +44,10 @@ class FlowCache:
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf
-        self.told: list[
-            Callable[[], None]
-        ] = []  # whoever wants to know when something was published or paused
+        self.told: list[Callable[[], None]] = []  # whoever is notified when something is published or paused
         self._compiling = asyncio.Lock()
-        self._looking: asyncio.Task[None] | None = None
-        self._next: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[dict[str, WorkflowState]] | None = None
+        self._next: asyncio.Task[dict[str, WorkflowState]] | None = None
 
     def known(self, workflow: str, version: int) -> Flow | None:
         return self._flows.get((workflow, version))
@@ -90,10 +88,9 @@ class FlowCache:
         """The same as this process knew it last: for what the store compares when it is written."""
         state = self._states.get(workflow)
         if state is None:
-            await self._look()
-            state = self._states.get(workflow)
-        if state is None:
-            raise UnknownWorkflow(workflow, self._states)
+            states = await self._look()
+            if (state := states.get(workflow)) is None:
+                raise UnknownWorkflow(workflow, states)
         return await self.get(workflow, state.latest), state
 
     async def recent(self, workflow: str) -> tuple[Flow, WorkflowState]:
@@ -114,25 +111,27 @@ class FlowCache:
 
     async def states(self) -> list[WorkflowState]:
         """Every workflow, by name."""
-        if self._shared or not self._states:  # where nobody else writes, what is known is so
-            await self._look()
-        return list(self._states.values())
+        known = not self._shared and self._states  # where nobody else writes, what is known is so
+        return list((known or await self._look()).values())
 
     def forget(self) -> None:
         """Something was published or paused: look again."""
         self._forgotten += 1
-        self._states.clear()
+        self._states = {}
         for tell in self.told:
             tell()
 
-    async def _look(self) -> None:
-        """Read the states anew. Who asks while others read waits for the next reading, which all then share."""
+    async def _look(self) -> dict[str, WorkflowState]:
+        """Read the states anew. Who asks while others read waits for the next reading, which all then share.
+
+        Returns what was read: by the time the caller continues, it may be forgotten again.
+        """
         if self._next is None:
             self._next = asyncio.create_task(self._read(self._looking))
             self._next.add_done_callback(_heeded)
-        await asyncio.shield(self._next)
+        return await asyncio.shield(self._next)
 
-    async def _read(self, before: asyncio.Task[None] | None) -> None:
+    async def _read(self, before: asyncio.Task[dict[str, WorkflowState]] | None) -> dict[str, WorkflowState]:
         if before is not None:
             await asyncio.wait([before])
         self._looking, self._next = self._next, None
@@ -141,18 +140,18 @@ class FlowCache:
             found = await self._shelf.workflows()
             if forgotten == self._forgotten:
                 break  # otherwise it may have been read before what it should show
-        self._states = {state.name: state for state in found}
+        self._states = states = {state.name: state for state in found}
         self._looked = asyncio.get_running_loop().time()
+        return states
 
     async def _raise_unknown(self, workflow: str, version: int) -> None:
-        await self._look()
-        state = self._states.get(workflow)
-        if state is None:
-            raise UnknownWorkflow(workflow, self._states)
+        states = await self._look()
+        if (state := states.get(workflow)) is None:
+            raise UnknownWorkflow(workflow, states)
         raise UnknownVersion(workflow, version, state.latest)
 
 
-def _heeded(reading: asyncio.Task[None]) -> None:
+def _heeded(reading: asyncio.Task[dict[str, WorkflowState]]) -> None:
     """Whoever waited may have gone: that it failed is then nobody's trouble, and must not be told as one."""
     if not reading.cancelled():
         reading.exception()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -58,13 +59,48 @@ def test_a_postgresql_that_is_away_is_told_and_found_again() -> None:
         server.remove()
 
 
-@pytest.mark.parametrize("lost", [False, True])
+class _Losing:
+    """A store whose first commit has an unknown outcome, and what is asked then (`again`) once more."""
+
+    def __init__(
+        self, store: Any, again: str | None, runs: Callable[[], bool], look: Callable[[], None]
+    ) -> None:
+        self.again, self.runs, self.look, self.commits, self.releases = again, runs, look, 0, 0
+        self._commit, self._tasks, self._release = store.commit, store.tasks, store.release
+
+    async def commit(self, changes: Any) -> Any:
+        self.commits += 1
+        if self.commits > (2 if self.again == "commit" else 1):
+            return await self._commit(changes)
+        if self.commits == 2:
+            await until(self.runs, "the task runs", pause=0.01)
+        if self.again != "tasks":
+            await self._commit(changes)
+        raise OutcomeUnknown("the disk fails")
+
+    async def tasks(self, run: str) -> Any:
+        if self.again == "tasks" and not self.runs():
+            raise StoreAway("its answer is lost")
+        return await self._tasks(run)
+
+    async def release(self, leases: Any) -> Any:
+        self.releases += 1
+        released = await self._release(leases)
+        if self.again == "release" and self.releases == 1:
+            self.look()
+            raise StoreAway("its answer is lost")
+        return released
+
+
+@pytest.mark.parametrize("again", [None, "tasks", "release", "commit"])
 def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
-    place: Place, lost: bool, monkeypatch: pytest.MonkeyPatch
+    place: Place, again: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The commit happened, and leased the task to a worker of this process that knows nothing of it.
 
-    Where the answer to its release is `lost` too, the worker has the task by the time it is released once more.
+    What is lost `again` is the answer to the release, or to the commit of the start that is tried again: by then the
+    worker has leased the task itself, and keeps it. So it does where the commit did not happen and the answer to the
+    question which tasks there are is lost: by then it was given the task by the start that is tried again.
     """
     monkeypatch.setattr(dispatch, "RETURN_AGAIN", 0.05)
     ran: list[str] = []
@@ -77,23 +113,9 @@ def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
         await engine.publish(CHAIN)
         await engine.wait(await engine.start("w"), 30)
         running = await engine.running()
-        store, look = running.store, running.node.dispatch.look
-        commit, release = store.commit, store.release
-
-        async def commit_and_fail(changes: Any) -> Any:
-            monkeypatch.setattr(store, "commit", commit)
-            await commit(changes)
-            raise OutcomeUnknown("the disk fails")
-
-        async def release_and_fail(leases: Any) -> Any:
-            monkeypatch.setattr(store, "release", release)
-            await release(leases)
-            look()
-            raise StoreAway("its answer is lost")
-
-        monkeypatch.setattr(store, "commit", commit_and_fail)
-        if lost:
-            monkeypatch.setattr(store, "release", release_and_fail)
+        broken = _Losing(running.store, again, lambda: bool(ran[2:]), running.node.dispatch.look)
+        for verb in ("commit", "tasks", "release"):
+            monkeypatch.setattr(running.store, verb, getattr(broken, verb))
         return await engine.wait(await engine.start("w"), 20)  # a lease lasts a minute
 
     view = place.run(main, tasks={"echo": slow})

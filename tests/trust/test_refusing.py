@@ -111,7 +111,9 @@ def test_c14_what_was_acknowledged_is_there_and_what_was_refused_is_not(url: str
     first, after, again, end = asyncio.run(main())
 
     assert (first.odd, again.odd) == ([], [])
-    sure = {201, 429} if is_shared(url) else {201, 429, 503}  # a start whose connection ended may be tried again
+    sure = (
+        {201, 429} if is_shared(url) else {201, 429, 503}
+    )  # a start whose connection ended may be tried again
     assert sure <= first.statuses.keys() <= {201, 429, 503}, first.statuses
     assert first.runs.items() <= after.items(), "what was acknowledged is there"
     assert not first.refused & after.keys(), "what was refused is not"

@@ -131,6 +131,7 @@ class Dispatch:
         self._backlog = Backlog()
         self._tidying = BackgroundTasks(log, "unwanted tasks could not be returned")
         self._hints = BackgroundTasks(log, "the other nodes were not notified")
+        self._in_doubt: dict[int, dict[AttemptPlace, str]] = {}  # by id(): reservations that may be leases
         self.local_workers: dict[str, WaitingWorker] = {}
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.redaction = redaction  # takes secrets out of what tasks say
@@ -154,6 +155,8 @@ class Dispatch:
             index = WHOLE if attempt.index is None else attempt.index
             lease = Lease(attempt.run.id, attempt.firing, index, attempt.attempt, fence)
             slot.given.append(Assignment(lease, attempt, *until))
+            for reserved in self._in_doubt.values():  # of a commit before this one
+                reserved.pop(lease.place, None)
             if len(slot.given) == 1:
                 slot.ready.set() if slot.sitting else self._sweep_later(slot)
         self.handed += len(slots)
@@ -172,19 +175,28 @@ class Dispatch:
             (each.run.id, each.firing, WHOLE if each.index is None else each.index, each.attempt): slot.worker
             for each, slot in slots
         }
+        self._in_doubt[id(reserved)] = reserved
         self._tidying.begin(self._return_leases(reserved))
 
     async def _return_leases(self, reserved: Mapping[AttemptPlace, str]) -> None:
-        async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
-            # Read once: after a release whose answer was lost, a worker may have the task by now.
-            leases = await _when_available(lambda: self._leases_of(reserved))
-            await _when_available(lambda: self.release(leases))
+        try:
+            async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
+                # Read once: after a release whose answer was lost, a worker may have the task by now.
+                leases = await _when_available(lambda: self._leases_of(reserved))
+                await _when_available(lambda: self.release([one for one in leases if one.place in reserved]))
+        finally:
+            del self._in_doubt[id(reserved)]
         self.look()
 
     async def _leases_of(self, reserved: Mapping[AttemptPlace, str]) -> list[Lease]:
+        """Those that came with the task itself: one that a worker asked for since is its own."""
         runs = dict.fromkeys(run for run, *_ in reserved)
         rows = [row for run in runs for row in await self._store.tasks(run)]
-        return [row.lease for row in rows if row.worker and reserved.get(row.lease.place) == row.worker]
+        return [
+            row.lease
+            for row in rows
+            if row.started_at == row.queued_at and reserved.get(row.lease.place) == row.worker
+        ]
 
     def note(self, lists: Iterable[str]) -> None:
         """There may be work in these lists: for who waits here, else for other nodes."""

@@ -27,8 +27,7 @@ from penstock.runtime.node.supervisor import LoopHealth
 from penstock.runtime.node.timers import Timers
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import DueTask, Worker
-from penstock.store.sqlite.methods import writes
-from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.session import Session, writes
 from penstock.store.sqlite.tables import tasks
 from penstock.workers.worker.worker import Worker as RealWorker
 from tests.simloop import current_process

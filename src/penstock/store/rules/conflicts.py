@@ -70,11 +70,12 @@ def has_twins(changes: Sequence[Change]) -> bool:
     )
 
 
-def misjudged(beliefs: Mapping[str, Belief], found: Mapping[str, tuple[tuple[bool, bool], int]]) -> set[str]:
+def misjudged(changes: Sequence[Change], found: Mapping[str, tuple[tuple[bool, bool], int]]) -> set[str]:
     """Runs that begin, or begin again, as if other things were paused, or another version the newest, than is so.
 
-    `beliefs` are by run; `found` says of each workflow what is paused, and its newest version.
+    `found` says of each workflow what is paused, and its newest version.
     """
+    beliefs = {change.run: said for change in changes if (said := belief_of(change)) is not None}
     wrong = {
         said
         for said in set(beliefs.values())

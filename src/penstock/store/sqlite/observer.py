@@ -15,7 +15,7 @@ from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Numbers, Result, Session, Work, micros
 from penstock.store.sqlite.tables import audit_log, maintenance
 from penstock.store.sqlite.tables.secrets import secret_keys
-from penstock.store.sqlite.writer import look
+from penstock.store.sqlite.transaction_runner import look
 
 
 class Observer:

@@ -1,14 +1,17 @@
-"""What a piece of work in the store has at hand: the connection, the named queries, times as numbers, fresh ids."""
+"""What a piece of work in the store has at hand: the connection, the named queries, times as numbers, fresh ids.
+
+And how the methods of the store are made of such pieces of work.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, wraps
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import apsw
 import msgspec
@@ -56,6 +59,10 @@ def after(now: int, span: timedelta | None) -> int:
 
 Row = tuple[Any, ...]
 Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound=Struct)
+P = ParamSpec("P")
+Conversion = Callable[[Any], Any]
+Method = Callable[Concatenate[Any, P], Coroutine[Any, Any, Result]]
 
 SQL = read_queries("penstock.store.sqlite.tables")
 
@@ -218,6 +225,41 @@ class Session(Struct):
 
 Work = Callable[[Session], Result]
 """Something to do in a transaction."""
+
+
+def reads(work: Callable[Concatenate[Session, P], Result]) -> Method[P, Result]:
+    """A method that does this work with `Writer.read`."""
+
+    @wraps(work)
+    async def method(store: Any, /, *args: P.args, **values: P.kwargs) -> Result:
+        answer: Result = await store._writer.read(lambda session: work(session, *args, **values))
+        return answer
+
+    return method
+
+
+def writes(work: Callable[Concatenate[Session, P], Result]) -> Method[P, Result]:
+    """A method that does this work with `Writer.write`."""
+
+    @wraps(work)
+    async def method(store: Any, /, *args: P.args, **values: P.kwargs) -> Result:
+        answer: Result = await store._writer.write(lambda session: work(session, *args, **values))
+        return answer
+
+    return method
+
+
+def struct(kind: type[Kind], row: Row, **conversions: Conversion) -> Kind:
+    """A row as a struct; the columns named in `conversions` are converted."""
+    values = dict(zip(kind.__struct_fields__, row, strict=True))
+    for name, converted in conversions.items():
+        values[name] = converted(values[name])
+    return kind(**values)
+
+
+def structs(kind: type[Kind], rows: Iterable[Row], **conversions: Conversion) -> list[Kind]:
+    """Each row as a struct."""
+    return [struct(kind, row, **conversions) for row in rows]
 
 
 def _width(left: int, most: int) -> int:

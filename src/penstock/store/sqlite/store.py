@@ -37,9 +37,9 @@ from penstock.store.sqlite.tables.tasks import SqliteTasks
 from penstock.store.sqlite.tables.tokens import SqliteTokens
 from penstock.store.sqlite.tables.views import SqliteViews
 from penstock.store.sqlite.tables.workflow_versions import SqliteWorkflowVersions
-from penstock.store.sqlite.transaction_runner import MEMORY, TransactionRunner
+from penstock.store.sqlite.transaction_runner import MEMORY, InlineWriter, TransactionRunner
 from penstock.store.sqlite.write_ahead_log import FIRST_PAGES, Log
-from penstock.store.sqlite.writer import InlineWriter, ThreadWriter
+from penstock.store.sqlite.writer import ThreadWriter
 
 
 class WallClock:

@@ -1,4 +1,4 @@
-"""Transactions on the connection that writes, and what a COMMIT that failed asks for."""
+"""Transactions on the connection that writes, and what a COMMIT that failed asks for; and the plainest writer."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
+from penstock.store.call_outcome import current_call, note_change
 from penstock.store.errors import OutcomeUnknown, StoreFailing, StoreRefused
-from penstock.store.sqlite.errors import meaning
-from penstock.store.sqlite.session import SQL, Numbers, Session, Ticks, Work
+from penstock.store.sqlite.errors import meaning, store_error
+from penstock.store.sqlite.session import SQL, Numbers, Result, Session, Ticks, Work
 from penstock.store.sqlite.write_ahead_log import Log
 
 MAX_LOOP_WAIT = 0.002
@@ -32,6 +33,7 @@ SUSPECT = "a commit before this call failed, and what it held may still be there
 
 log = logging.getLogger("penstock.store")
 
+Source = TypeVar("Source")
 Served = tuple[Any, BaseException | None]
 """What became of a piece of work."""
 
@@ -84,8 +86,10 @@ class TransactionRunner:
             self.db.execute("BEGIN IMMEDIATE")
             session = self.session()
             session.alone = len(works) == 1
-            one = self._bare if session.alone else self._one
-            answers = [one(session, work) for work in works]
+            if session.alone:
+                answers: list[Served] = [(works[0](session), None)]
+            else:
+                answers = [self._one(session, work) for work in works]
         except BaseException as error:
             return self._given_up(works, error)
         self._begun = True
@@ -105,6 +109,7 @@ class TransactionRunner:
             if self.path == MEMORY:  # there is nothing that a crash could bring back
                 return self._given_up(answers, error)
             self.suspect = True
+            self.log.let_be()
             log.error("a commit failed: %r", error)
             return [(None, OutcomeUnknown(str(error) or type(error).__name__)) for _ in answers]
         self.transactions += 1
@@ -112,11 +117,6 @@ class TransactionRunner:
         # longer than a loop should stand still, a thread waits for the next ones.
         self._pace += NEWEST_WEIGHT * (min(perf_counter() - began, MAX_COUNTED_WAIT) - self._pace)
         return answers
-
-    def tend_log(self) -> None:
-        """Let the log have room. It never fails: who calls it holds what all others wait for."""
-        if not self.suspect:  # else the connection may be closed
-            self.log.tend()
 
     def reopen(self) -> None:
         """Settle what a failed COMMIT left behind, by reading the file as after a crash. Raises apsw.Error.
@@ -144,9 +144,6 @@ class TransactionRunner:
             self._back()
         return [(None, meaning(error, self.path)) for _ in works]
 
-    def _bare(self, session: Session, work: Work[Any]) -> Served:
-        return work(session), None
-
     def _one(self, session: Session, work: Work[Any]) -> Served:
         self.db.execute("SAVEPOINT work")
         try:
@@ -164,6 +161,73 @@ class TransactionRunner:
     def _back(self) -> None:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
+
+
+class InlineWriter:
+    """All in the caller's thread, on one connection: nothing depends on how threads are run."""
+
+    def __init__(self, runner: TransactionRunner) -> None:
+        self._runner = runner
+
+    async def write(self, work: Work[Result]) -> Result:
+        self._recover()
+        work, changed = watched(work)
+        [(answer, error)] = self._runner.transact([work])
+        self._runner.log.tend()
+        if error is not None:
+            raise error
+        if changed:
+            note_change()
+        result: Result = answer
+        return result
+
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        return await self.write(work)
+
+    async def read(self, work: Work[Result]) -> Result:
+        self._look()
+        return look(self._runner.session(), work, self._runner.path)
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        self._look()
+        return look(self._runner.db, work, self._runner.path)
+
+    def _recover(self) -> None:
+        if self._runner.suspect:
+            recover(self._runner)
+
+    def _look(self) -> None:
+        """Raises StoreFailing where the file could not be reopened."""
+        self._recover()
+        if self._runner.suspect:
+            raise StoreFailing(SUSPECT)
+
+    def close(self) -> None:
+        let_go(self._runner.db)
+
+
+def watched(work: Work[Result]) -> tuple[Work[Result], list[bool]]:
+    """For work of a call: the same with a list that says, once it is done, whether it has changed a row."""
+    changed: list[bool] = []
+    call = current_call()
+    if call is None or call.over:
+        return work, changed
+
+    def watch(session: Session) -> Result:
+        before = session.db.total_changes()
+        answer = work(session)
+        changed[:] = [True] if session.db.total_changes() > before else []
+        return answer
+
+    return watch, changed
+
+
+def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
+    """Read, with failures of SQLite told in our words."""
+    try:
+        return work(at)
+    except apsw.Error as error:
+        raise store_error(error, path) from error
 
 
 def recover(runner: TransactionRunner, then: Callable[[], None] = lambda: None) -> None:

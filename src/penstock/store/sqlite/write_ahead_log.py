@@ -7,6 +7,7 @@ that was written to its end keeps its length until the file is closed, and commi
 from __future__ import annotations
 
 import logging
+import math
 
 import apsw
 
@@ -33,7 +34,7 @@ class Log:
         self._path = db.filename  # a connection that was closed does not say it
         self._pages = self._room = 0
         self._failing = False  # and it was logged
-        self._full = 1  # pages at which there is something to do
+        self._full: float = 1  # pages at which there is something to do
         db.set_wal_hook(self._hear)  # in place of SQLite's own, which folds the log as part of some COMMIT
 
     @property
@@ -64,6 +65,10 @@ class Log:
             self._failing = True
         else:
             self._failing = False
+
+    def let_be(self) -> None:
+        """Do no more to it: a commit failed, and its connection will be closed."""
+        self._full = math.inf
 
     def _hear(self, db: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages

@@ -10,21 +10,27 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import apsw
 
-from penstock.store.call_outcome import current_call, note_change
+from penstock.store.call_outcome import note_change
 from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
-from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Result, Session, Work
 from penstock.store.sqlite.switch_interval import SHORT_SWITCH_INTERVAL
-from penstock.store.sqlite.transaction_runner import SUSPECT, Served, TransactionRunner, let_go, recover
+from penstock.store.sqlite.transaction_runner import (
+    SUSPECT,
+    Served,
+    TransactionRunner,
+    let_go,
+    look,
+    recover,
+    watched,
+)
 
 MAX_WORKS = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
 
-Source = TypeVar("Source")
 Asked = tuple[Work[Any], "asyncio.Future[Any]"]
 Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
@@ -54,73 +60,6 @@ class Writer(Protocol):
     def close(self) -> None:
         """Finish what waits, and let go of the connections."""
         ...
-
-
-class InlineWriter:
-    """All in the caller's thread, on one connection: nothing depends on how threads are run."""
-
-    def __init__(self, runner: TransactionRunner) -> None:
-        self._runner = runner
-
-    async def write(self, work: Work[Result]) -> Result:
-        self._recover()
-        work, changed = _watched(work)
-        [(answer, error)] = self._runner.transact([work])
-        self._recover()
-        self._runner.tend_log()
-        if error is not None:
-            raise error
-        if changed:
-            note_change()
-        result: Result = answer
-        return result
-
-    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
-        return await self.write(work)
-
-    async def read(self, work: Work[Result]) -> Result:
-        self._look()
-        return look(self._runner.session(), work, self._runner.path)
-
-    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
-        self._look()
-        return look(self._runner.db, work, self._runner.path)
-
-    def _recover(self) -> None:
-        if self._runner.suspect:
-            recover(self._runner)
-
-    def _look(self) -> None:
-        """Raises StoreFailing where the file could not be reopened."""
-        self._recover()
-        if self._runner.suspect:
-            raise StoreFailing(SUSPECT)
-
-    def close(self) -> None:
-        let_go(self._runner.db)
-
-
-def _watched(work: Work[Result]) -> tuple[Work[Result], list[bool]]:
-    """For work of a call: the same with a list that says, once it is done, whether it has changed a row."""
-    changed: list[bool] = []
-    if current_call() is None:
-        return work, changed
-
-    def watched(session: Session) -> Result:
-        before = session.db.total_changes()
-        answer = work(session)
-        changed[:] = [True] if session.db.total_changes() > before else []
-        return answer
-
-    return watched, changed
-
-
-def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
-    """Read, with failures of SQLite told in our words."""
-    try:
-        return work(at)
-    except apsw.Error as error:
-        raise store_error(error, path) from error
 
 
 class BatchWriter:
@@ -208,7 +147,7 @@ class ThreadWriter:
 
     async def write(self, work: Work[Result]) -> Result:
         self._check()
-        work, changed = _watched(work)
+        work, changed = watched(work)
         answer: Result = await self._writing.ask(work)
         if changed:
             note_change()
@@ -219,7 +158,7 @@ class ThreadWriter:
             return await self.write(work)  # a thread reopens the file first, which takes long
         self._check()
         future = asyncio.get_running_loop().create_future()
-        work, changed = _watched(work)
+        work, changed = watched(work)
         self._here.append((work, future))
         self._begin_here(future if brief else None)
         answer: Result = await future
@@ -256,7 +195,7 @@ class ThreadWriter:
         self._recover()
         if self._runner.log.is_full:
             _answer(asked, served)  # before: nobody need wait for the log
-            self._runner.tend_log()
+            self._runner.log.tend()
             self._lay_down()
         else:
             self._lay_down()
@@ -333,7 +272,7 @@ class ThreadWriter:
                 return self._runner.transact(works)
         finally:
             self._recover()
-            self._runner.tend_log()
+            self._runner.log.tend()
             self._lay_down()
 
     def _look(self, works: list[Work[Any]]) -> list[Served]:

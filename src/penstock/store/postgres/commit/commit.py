@@ -305,12 +305,12 @@ async def _others(work: Work, changes: list[Change], now: datetime) -> list[Mess
 
 async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
     """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
-    beliefs = {change.run: said for change in changes if (said := belief_of(change)) is not None}
-    if not beliefs:
+    names = {c.new.workflow for c in changes if c.new} | {c.revived[0] for c in changes if c.revived}
+    if not names:
         return set()
-    rows = await work.rows("read_beliefs", names=sorted({said.workflow for said in beliefs.values()}))
+    rows = await work.rows("read_beliefs", names=sorted(names))
     halted = next((row[1] for row in rows if row[0] is None), False)
-    return misjudged(beliefs, {row[0]: ((row[1], halted), row[2]) for row in rows if row[0] is not None})
+    return misjudged(changes, {row[0]: ((row[1], halted), row[2]) for row in rows if row[0] is not None})
 
 
 async def look_up(work: Work, changes: Sequence[Change]) -> Found:

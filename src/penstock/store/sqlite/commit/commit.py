@@ -12,7 +12,6 @@ from datetime import timedelta
 from penstock.store.rows.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.rules.conflicts import (
     Found,
-    belief_of,
     ended_of,
     judge,
     misjudged,
@@ -96,6 +95,7 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     believing = [change for change in changes if change.new is not None or change.revived is not None]
     if believing and misjudged_of(session, believing):
         raise BatchConflict
+    turns = session.numbers(sum([len(change.tasks) for change in changes]))
     statements = _guards(changes)
     if rare:
         statements += _rare_guards(rare, session.now)
@@ -103,7 +103,7 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     statements.append(Statement("insert_page", pages))
     if rare:
         statements += _states(rare, session.now) + _void_tasks(rare, session.now)
-    statements += _new_tasks(changes, session)
+    statements += _new_tasks(changes, session, turns)
     if not session.write(statements):
         raise BatchConflict
     return _write_others(session, others, rare) if others else []
@@ -215,11 +215,10 @@ def _rows(query: str, rows: Sequence[Row]) -> Statement:
     return Statement(query, rows, wide=False)
 
 
-def _new_tasks(changes: list[Change], session: Session) -> list[Statement]:
+def _new_tasks(changes: list[Change], session: Session, turns: Iterable[int]) -> list[Statement]:
     new = [(c.run, task) for c in changes for task in c.tasks]
     kinds: dict[Kind, list[Row]] = {}
     known: dict[int, list[Row]] = {}  # runs at the same step share their tasks
-    turns = session.numbers(len(new)) if new else range(0)
     for (run, task), turn in zip(new, turns, strict=True):
         if (rows := known.get(id(task))) is None:
             rows = known[id(task)] = kinds.setdefault(_kind(task), [])
@@ -294,11 +293,11 @@ def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
 
 def misjudged_of(session: Session, changes: Sequence[Change]) -> set[str]:
     """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
-    beliefs = {change.run: said for change in changes if (said := belief_of(change)) is not None}
-    if not beliefs:
+    names = {c.new.workflow for c in changes if c.new} | {c.revived[0] for c in changes if c.revived}
+    if not names:
         return set()
-    rows = session.rows("read_beliefs", (json_list(list({said.workflow for said in beliefs.values()})),))
-    return misjudged(beliefs, {row[0]: ((bool(row[1]), bool(row[2])), row[3]) for row in rows})
+    rows = session.rows("read_beliefs", (json_list(list(names)),))
+    return misjudged(changes, {row[0]: ((bool(row[1]), bool(row[2])), row[3]) for row in rows})
 
 
 def _look(session: Session, changes: Sequence[Change]) -> Found:

@@ -16,7 +16,6 @@ from penstock.store.rows.access import (
     SessionRow,
 )
 from penstock.store.sql.index_scans import LAST
-from penstock.store.sqlite.methods import reads, struct, writes
 from penstock.store.sqlite.session import (
     NEVER,
     Row,
@@ -26,6 +25,9 @@ from penstock.store.sqlite.session import (
     micros,
     moment,
     moment_or_none,
+    reads,
+    struct,
+    writes,
 )
 from penstock.store.sqlite.tables import audit_log
 

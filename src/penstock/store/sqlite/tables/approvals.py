@@ -8,8 +8,7 @@ from datetime import datetime
 from penstock.store.rows.change import Asked, Change
 from penstock.store.rows.rows import ApprovalRow
 from penstock.store.sql.index_scans import LAST
-from penstock.store.sqlite.methods import reads, structs
-from penstock.store.sqlite.session import NEVER, Session, micros, moment, moment_or_none
+from penstock.store.sqlite.session import NEVER, Session, micros, moment, moment_or_none, reads, structs
 
 
 def _approvals(

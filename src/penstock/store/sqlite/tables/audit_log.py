@@ -8,8 +8,7 @@ from msgspec.structs import astuple
 
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
-from penstock.store.sqlite.methods import reads, struct, writes
-from penstock.store.sqlite.session import NEVER, Row, Session, micros, moment
+from penstock.store.sqlite.session import NEVER, Row, Session, micros, moment, reads, struct, writes
 
 
 def audits(

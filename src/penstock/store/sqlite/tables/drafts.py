@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
 from penstock.store.sql.run_lists import counts_by_workflow
-from penstock.store.sqlite.methods import reads, struct, structs, writes
-from penstock.store.sqlite.session import NEVER, Session, json_list, moment
+from penstock.store.sqlite.session import NEVER, Session, json_list, moment, reads, struct, structs, writes
 from penstock.store.sqlite.tables.audit_log import note_one
 from penstock.store.sqlite.tables.workflow_versions import has_text
 

@@ -16,8 +16,7 @@ from penstock.store.sqlite.commit.lock_grants import (
     note_seen,
     owners_of,
 )
-from penstock.store.sqlite.methods import reads, writes
-from penstock.store.sqlite.session import Session, moment
+from penstock.store.sqlite.session import Session, moment, reads, writes
 from penstock.store.sqlite.tables.audit_log import note_one
 
 

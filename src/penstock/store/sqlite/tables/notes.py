@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.sqlite.methods import reads, writes
-from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.session import Session, reads, writes
 from penstock.store.sqlite.tables.audit_log import note_one
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from penstock.store.rows.change import Change
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
-from penstock.store.sqlite.methods import reads, structs, writes
-from penstock.store.sqlite.session import Session, moment
+from penstock.store.sqlite.session import Session, moment, reads, structs, writes
 
 
 def insert_outbox_messages(session: Session, changes: Sequence[Change]) -> None:

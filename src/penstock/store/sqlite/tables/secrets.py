@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.rows.access import AuditRow, SecretRow
-from penstock.store.sqlite.methods import reads, struct, structs, writes
-from penstock.store.sqlite.session import Session, json_list, moment
+from penstock.store.sqlite.session import Session, json_list, moment, reads, struct, structs, writes
 from penstock.store.sqlite.tables import audit_log
 
 

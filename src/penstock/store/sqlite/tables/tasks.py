@@ -16,7 +16,6 @@ from penstock.store.rows.rows import (
     Renewal,
     Worker,
 )
-from penstock.store.sqlite.methods import writes
 from penstock.store.sqlite.session import (
     NEVER,
     Row,
@@ -27,6 +26,7 @@ from penstock.store.sqlite.session import (
     moment,
     moment_or_none,
     unique,
+    writes,
 )
 
 

@@ -8,8 +8,16 @@ from datetime import timedelta
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.rows import TokenChange, TokenRow
 from penstock.store.sql.index_scans import LAST
-from penstock.store.sqlite.methods import reads, struct, structs, writes
-from penstock.store.sqlite.session import Session, length, micros, moment_or_none
+from penstock.store.sqlite.session import (
+    Session,
+    length,
+    micros,
+    moment_or_none,
+    reads,
+    struct,
+    structs,
+    writes,
+)
 from penstock.store.sqlite.tables.audit_log import note, note_one
 
 

@@ -34,8 +34,18 @@ from penstock.store.sql.run_lists import (
     questions,
     tallied,
 )
-from penstock.store.sqlite.methods import reads, struct, structs
-from penstock.store.sqlite.session import NEVER, Row, Session, length, micros, moment, moment_or_none
+from penstock.store.sqlite.session import (
+    NEVER,
+    Row,
+    Session,
+    length,
+    micros,
+    moment,
+    moment_or_none,
+    reads,
+    struct,
+    structs,
+)
 
 DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))
 _labels = msgspec.json.Decoder(dict[str, str])

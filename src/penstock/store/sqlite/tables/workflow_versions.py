@@ -9,8 +9,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import NewVersion, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.store.sqlite.commit.lock_grants import insert_messages
-from penstock.store.sqlite.methods import reads, struct, structs, writes
-from penstock.store.sqlite.session import Row, Session, moment, moment_or_none
+from penstock.store.sqlite.session import Row, Session, moment, moment_or_none, reads, struct, structs, writes
 from penstock.store.sqlite.tables.audit_log import note_one
 
 

@@ -14,14 +14,9 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Entry, Plan
 from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Paused, Retried
-from penstock.runtime.codec.pages import decode_page, encode_page, refs_of
-from penstock.runtime.codec.payloads import INLINE, Packer, Ref, Unreadable, decode
-from penstock.runtime.codec.snapshots import (
-    HeadEncoder,
-    Stored,
-    encode_header,
-    encode_parts,
-)
+from penstock.runtime.codec.decoder import Ref, Stored, Unreadable, decode, decode_page, refs_of
+from penstock.runtime.codec.encoder import HeadEncoder, Packer, encode_header, encode_page, encode_parts
+from penstock.runtime.codec.format import INLINE
 from penstock.store.rows.change import Part
 from tests.flow.driver import START_TIME, Drive, flow_of
 from tests.flow.test_laws import one_move, random_flow

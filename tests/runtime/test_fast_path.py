@@ -77,9 +77,7 @@ class ByRules(FastPath):
 class Noted(FastPath):
     """Counts the decisions that it makes."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.made = 0
+    made: int = 0
 
     def decide(self, live: CachedRun, requests: Sequence[Request], now: datetime) -> Decision | None:
         decision = super().decide(live, requests, now)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from penstock.flow.compile.compile import Flow
-from penstock.runtime.codec.pages import decode_page
-from penstock.runtime.codec.payloads import Packer
-from penstock.runtime.codec.snapshots import Stored
+from penstock.runtime.codec.decoder import Stored, decode_page
+from penstock.runtime.codec.encoder import Packer
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter
 from tests.simulation.engine import loaded_once

@@ -17,9 +17,8 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Entry
 from penstock.flow.views.replay import Replay
 from penstock.kernel.marking import Marking
-from penstock.runtime.codec.pages import decode_page
-from penstock.runtime.codec.payloads import Packer
-from penstock.runtime.codec.snapshots import Stored
+from penstock.runtime.codec.decoder import Stored, decode_page
+from penstock.runtime.codec.encoder import Packer
 from penstock.runtime.node.flow_cache import compile_version
 from penstock.store.open import open_store
 from penstock.store.protocol import Store

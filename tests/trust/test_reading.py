@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from penstock import Engine
-from penstock.runtime.codec.pages import decode_page
+from penstock.runtime.codec.decoder import decode_page
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from tests.chaos.checking import all_ended, read_runs, torn

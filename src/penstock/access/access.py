@@ -77,14 +77,9 @@ class Access:
     ) -> None:
         self._store, self.vault = store, vault
         self._admission = Admission(store, own, clock)
+        self.authenticate = self._admission.authenticate
 
     # Tokens
-
-    async def authenticate(self, bearer: str | None, ip: str | None = None) -> Caller:
-        """Whose token it is. Raises Unauthenticated."""
-        if bearer is None:
-            raise Unauthenticated
-        return replace(await self._admission.by_token(bearer), ip=ip)
 
     async def create(self, by: Caller, request: TokenRequest) -> MadeToken:
         """A new token. Raises Forbidden, InvalidAccess."""

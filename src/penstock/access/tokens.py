@@ -17,6 +17,7 @@ from typing import Literal
 from zlib import crc32
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated
@@ -200,10 +201,12 @@ class Admission:
         self._rows: dict[str, tuple[AccessTokenRow, float]] = {}
         self._noted: dict[str | bytes, float] = {}
 
-    async def by_token(self, text: str) -> Caller:
-        """Whose token it is. Raises Unauthenticated."""
+    async def authenticate(self, text: str | None, ip: str | None = None) -> Caller:
+        """Whose token it is, with where it came from. Raises Unauthenticated."""
+        if text is None:
+            raise Unauthenticated
         if self._own is not None and compare_digest(digest(text), self._own):
-            return Caller(name="settings", role="admin", token_id=self._own_id)
+            return Caller(name="settings", role="admin", token_id=self._own_id, ip=ip)
         presented = parse_token(text)
         caller = admit(presented, await self._row(presented.id))
         if self.is_time(presented.id):
@@ -211,7 +214,7 @@ class Admission:
                 StoreError
             ):  # who may look must be able to, also where nothing can be written
                 await self._store.note_use(APART, tokens=[presented.id])
-        return caller
+        return replace(caller, ip=ip)
 
     async def is_live(self, id: str) -> bool:
         """Whether a token that somebody signed in with still counts."""

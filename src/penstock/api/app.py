@@ -58,11 +58,11 @@ class App:
         if scope["type"] != "http":
             await _reject_websocket(scope, receive, send)
             return
-        began, request, call = perf_counter(), Asked(scope, receive), None
-        request_id = _request_id(request)
+        began, call, request_id, path = perf_counter(), None, _request_id(scope), _raw_path(scope)
+        request = Asked(scope, receive)
         REQUEST.set(request_id)
         try:
-            call, values = self._router.find(scope["method"], _raw_path(scope))
+            call, values = self._router.find(scope["method"], path)
             response: Response | Ready = await self._answer(call, values, request, request_id)
         except ClientDisconnect:
             return
@@ -174,11 +174,9 @@ def _raw_path(scope: Scope) -> str:
     return raw.decode("latin-1").partition("?")[0]
 
 
-def _request_id(request: Request) -> str:
+def _request_id(scope: Scope) -> str:
     """That of the caller's proxy, or a new one: it only has to be unique, nobody is let in by it."""
-    given = next(
-        (value.decode("latin-1") for name, value in request.scope["headers"] if name == b"x-request-id"), ""
-    )
+    given = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-request-id"), "")
     return given if _REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
 

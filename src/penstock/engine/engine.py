@@ -26,7 +26,7 @@ from penstock.engine.workflows import Workflows
 from penstock.objects.stores import Stores
 from penstock.runtime.commands.ownership import acting_for
 from penstock.sources.triggers.trigger import Means
-from penstock.store.call_outcome import one_call
+from penstock.store.call_outcome import current_call, one_call
 from penstock.store.protocol import Store
 from penstock.topics.opening import validate_urls
 from penstock.workers.execute.fleet import ExecutorFactory
@@ -53,7 +53,10 @@ def delegate(
     async def delegating(self: Engine, /, *args: P.args, **how: P.kwargs) -> Result:
         if self._closed or not self._parts:
             await self._open()
-        return await one_call(method, self._parts[part], *args, **how)
+        call = current_call()
+        if call is None or call.over:
+            return await one_call(method, self._parts[part], *args, **how)
+        return await method(self._parts[part], *args, **how)
 
     return delegating
 

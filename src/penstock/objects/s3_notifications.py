@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 
 from msgspec import Struct
 
-from penstock.flow.values.payload import is_keepable
+from penstock.flow.values.payload import is_storable
 from penstock.objects.s3_reading import real_version
 from penstock.runtime.json.strict_json import Unreadable
 
@@ -230,7 +230,7 @@ def keys_of(key: str, raw_first: bool = False) -> tuple[str, ...]:
 
 
 def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str) or not value or not is_keepable(value):
+    if not isinstance(value, str) or not value or not is_storable(value):
         raise _bad(f"a record names {what} that is no text")
     return value
 

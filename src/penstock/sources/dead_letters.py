@@ -17,8 +17,8 @@ from msgspec import ValidationError as Misfit
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
+from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import decode_message, encode_message
-from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid

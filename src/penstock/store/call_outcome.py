@@ -21,20 +21,19 @@ class CallOutcome(Struct):
     over: bool = False  # tasks that it left behind have it still
 
 
-CALL: ContextVar[CallOutcome | None] = ContextVar("penstock_call", default=None)
-"""The current call."""
+_CALL: ContextVar[CallOutcome | None] = ContextVar("penstock_call", default=None)
+
+current_call = _CALL.get
+"""The call that this code is part of, or was: see `over`."""
 
 
 async def one_call(do: Callable[P, Awaitable[T]], *args: P.args, **how: P.kwargs) -> T:
-    """What `do` answers, as one call or as a part of the current one.
+    """What `do` answers, as one call.
 
     Raises OutcomeUnknown where the store failed after something was changed: its own error speaks of one access.
     """
-    around = current_call()
-    if around is not None:
-        return await do(*args, **how)
-    call = CallOutcome()
-    CALL.set(call)
+    around, call = _CALL.get(), CallOutcome()
+    _CALL.set(call)
     try:
         return await do(*args, **how)
     except StoreError as error:
@@ -43,12 +42,7 @@ async def one_call(do: Callable[P, Awaitable[T]], *args: P.args, **how: P.kwargs
         raise OutcomeUnknown(getattr(error, "why", str(error)), begun=True) from error
     finally:
         call.over = True
-        CALL.set(around)
-
-
-def current_call() -> CallOutcome | None:
-    call = CALL.get()
-    return None if call is None or call.over else call
+        _CALL.set(around)
 
 
 def note_change() -> None:

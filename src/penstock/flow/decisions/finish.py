@@ -20,7 +20,7 @@ from penstock.flow.model.run import Element, Failure, Firing, Origin, Result, at
 from penstock.flow.model.run_input import Done, Failed, Parked, Rang, Reported, TimedOut
 from penstock.flow.model.tags import TagChange, change
 from penstock.flow.values.merge_patch import merge_patch
-from penstock.flow.values.payload import TooLarge, is_keepable, length_problem, validate_data_size
+from penstock.flow.values.payload import TooLarge, is_storable, length_problem, validate_data_size
 from penstock.kernel.net import CANCEL, FAIL, OK
 
 MAX_VIOLATIONS, MAX_MESSAGE = 5, 2000
@@ -113,7 +113,7 @@ def tag_change(done: Done) -> TagChange | None:
 def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
     """Why the database could not keep some correlation key: the run would never get on."""
     for name, value in keys.items():
-        if not (is_keepable(name) and is_keepable(value)):
+        if not (is_storable(name) and is_storable(value)):
             message = "has a character that cannot be kept (NUL, or half of a pair): leave it out"
             return Failure("error", f"`correlate` of the task of step '{step.name}' {message}")
         for what, text in (("name", name), ("value", value)):

@@ -8,7 +8,7 @@ from penstock.flow.format import fields
 from penstock.flow.format.fields import Level, Read, Spot, read_level
 from penstock.flow.format.verify_reading import secret_name
 from penstock.flow.model.definition import Notice
-from penstock.flow.values.payload import is_keepable
+from penstock.flow.values.payload import is_storable
 
 MAX_ENTRIES = 20
 """Entries that `notify` may have."""
@@ -18,7 +18,7 @@ MAX_URL_LENGTH = 1000
 
 def _keepable(spot: Spot) -> str | None:
     found = fields.filled(spot)
-    if found is not None and not is_keepable(found):
+    if found is not None and not is_storable(found):
         spot.wrong("wrong_value", f"`{spot.label}` has a character that no database keeps: leave it out.")
         return None
     return found

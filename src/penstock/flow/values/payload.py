@@ -28,8 +28,10 @@ def length_problem(text: str, most: int = KEY) -> str | None:
     )
 
 
-def is_keepable(text: str) -> bool:
-    """Whether it is without NUL and without half of a surrogate pair, which is no text in UTF-8."""
+def is_storable(text: Any) -> bool:
+    """Whether it is a text that a database can keep: without NUL, and without half of a surrogate pair."""
+    if not isinstance(text, str):
+        return False
     if text.isascii():
         return "\0" not in text
     try:

@@ -8,7 +8,8 @@ from msgspec import Struct, ValidationError
 from msgspec.msgpack import Decoder
 
 from penstock.flow.model.run_input import RunInput
-from penstock.runtime.codec.payloads import Unreadable, encode
+from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.format import encode
 
 
 class StartChild(Struct, frozen=True, tag=True):

@@ -28,11 +28,11 @@ from penstock.flow.model.run_input import (
     RunInput,
 )
 from penstock.flow.values.key_text import key_text
+from penstock.flow.values.payload import is_storable
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.commands.authority import approvals_in, reject_recursion
 from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.commands.validation import (
-    is_storable,
     plain_payload,
     validate_keys,
     validate_text_maps,
@@ -130,8 +130,6 @@ class Commands(EventDelivery):
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        if not is_storable(workflow):
-            validate_texts(workflow=workflow)
         if subject is not None or idempotency_key is not None:
             validate_keys(subject=subject, idempotency_key=idempotency_key)
         if labels is not None:
@@ -140,6 +138,8 @@ class Commands(EventDelivery):
             raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
         own = plain_payload(dict(tags), "the tags") if tags else {}
         given = None if input is None else plain_payload(input, "the input")
+        if not is_storable(workflow):
+            validate_texts(workflow=workflow)
         id, first = RunId(self._ids()), begun or (Begun(own) if own else BEGUN)
 
         def header(flow: Flow) -> Header:

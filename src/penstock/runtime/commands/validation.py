@@ -15,7 +15,7 @@ from penstock.flow.values.payload import (
     SUBJECT,
     NotJson,
     TooLarge,
-    is_keepable,
+    is_storable,
     length_problem,
     plain,
 )
@@ -48,8 +48,9 @@ def validate_keys(**texts: Any) -> None:
     """As `refuse_no_text`, for those by which a run is found: each also is short enough. Raises Invalid."""
     validate_texts(**texts)
     for name, text in texts.items():
-        if text is not None:
-            _validate_length(f"`{name}`", text, _MAX_LENGTHS.get(name, KEY))
+        problem = None if text is None else length_problem(text, _MAX_LENGTHS.get(name, KEY))
+        if problem is not None:
+            raise Invalid(f"`{name}` {problem}")
 
 
 def validate_text_maps(**maps: Any) -> None:
@@ -71,8 +72,9 @@ def _validate_pair(name: str, key: Any, text: Any) -> None:
     if not is_storable(text):
         otherwise = f"`{name}` must be a map from texts to texts: that of '{key}' is {_shown(text)}"
         _raise_invalid_text(name, text, otherwise)
-    _validate_length(f"a name in `{name}`", key, KEY)
-    _validate_length(f"`{name}`: that of '{key}'", text, KEY)
+    for what, length in ((f"a name in `{name}`", key), (f"`{name}`: that of '{key}'", text)):
+        if (problem := length_problem(length)) is not None:
+            raise Invalid(f"{what} {problem}")
 
 
 def validate_integers(least: float = 0, most: float = MAX_INTEGER, **numbers: Any) -> None:
@@ -92,21 +94,11 @@ def validate_timeout(seconds: Any) -> None:
         raise Invalid(f"`timeout` must be seconds of more than 0, such as 30, not {_shown(seconds)}")
 
 
-def _validate_length(what: str, text: str, most: int) -> None:
-    if (problem := length_problem(text, most)) is not None:
-        raise Invalid(f"{what} {problem}")
-
-
 def _raise_invalid_text(name: str, text: Any, otherwise: str) -> None:
     """Say what is wrong with a text that cannot be kept."""
     if not isinstance(text, str):
         raise Invalid(otherwise)
     raise Invalid(f"`{name}` has a character that cannot be kept (NUL, or half of a pair): leave it out")
-
-
-def is_storable(text: Any) -> bool:
-    """Whether it is a text that a database can keep: what is not there cannot be found either."""
-    return isinstance(text, str) and is_keepable(text)
 
 
 def _shown(value: Any) -> str:

@@ -53,6 +53,7 @@ class Decision(Struct, eq=False):
     parked: tuple[PendingEvent, ...] = ()  # events that did not fit the workflow
     change: Change | None = None  # None: nothing is to be written
     slots: Reserved = []
+    alone: bool = False  # about one request, which uses up no more than a lease and concerns only its caller
     bare: bool = False  # nothing came with what happened, and the fast path decided: equal runs may repeat it
     first: Decision | None = None  # that about an equal run, which this one repeats
     state: bytes | None = None  # what `CachedRun.state` is from then on

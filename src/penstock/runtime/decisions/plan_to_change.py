@@ -25,9 +25,8 @@ from penstock.flow.model.run_input import (
     RunTimedOut,
     Skipped,
 )
+from penstock.runtime.codec.encoder import encode_header, encode_page, encode_parts
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.codec.pages import encode_page
-from penstock.runtime.codec.snapshots import encode_header, encode_parts
 from penstock.runtime.commands.validation import checked_event
 from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
@@ -65,7 +64,8 @@ def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: Fa
     run_inputs, parked = _run_inputs(live, requests, now)
     plan = advance(live.flow, live.snapshot, run_inputs, now)
     if not parked:
-        return Decision(live, requests, plan.answers, plan, now)
+        alone = len(requests) == 1 and (requests[0].lease is not None or comes_alone(requests[0]))
+        return Decision(live, requests, plan.answers, plan, now, alone=alone)
     answers = _answers(requests, parked, plan.answers)
     return Decision(live, requests, answers, plan, now, tuple(parked.values()))
 
@@ -185,12 +185,10 @@ def _change(decision: Decision, tasks: tuple[NewTask, ...]) -> Change:
 
 def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: NewRun | None) -> bool:
     """Whether nothing rare follows: most decisions are so, and nobody need look for what they have not."""
-    live, plan, request = decision.live, decision.plan, decision.requests[0]
+    live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
-    alone = len(decision.requests) == 1 and not decision.parked
     return (
-        alone
-        and (request.lease is not None or decision.bare or comes_alone(request))
+        decision.alone
         and live.flow.is_plain
         and follows_alone(plan)
         and len(tasks) == len(plan.attempts)
@@ -358,10 +356,10 @@ def _new_run(decision: Decision) -> NewRun | None:
         parent=header.parent,
         labels=msgspec.json.encode(header.labels).decode(),
         started_at=decision.now,
-        header=encode_header(header, live.pack),
         start_key=request.start_key,
         paused=wider(live.snapshot.paused),
         latest=request.latest,
+        header=encode_header(header, live.pack),
     )
 
 

@@ -12,8 +12,9 @@ from penstock.flow.compile.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Pauser
+from penstock.flow.values.payload import is_storable
 from penstock.runtime.commands.ownership import Owners
-from penstock.runtime.commands.validation import is_storable, validate_integers
+from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import WorkflowVersions

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
-from penstock.runtime.codec.payloads import Packer
-from penstock.runtime.codec.snapshots import HeadEncoder, Stored
-from penstock.runtime.commands.validation import is_storable
+from penstock.flow.values.payload import is_storable
+from penstock.runtime.codec.decoder import Stored
+from penstock.runtime.codec.encoder import HeadEncoder, Packer
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run_input import Outside, Reported, TimedOut
+from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import StartChild, decode_message
-from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.clock import StoreClock

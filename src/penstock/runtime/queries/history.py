@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from penstock.flow.model.plan import Entry
 from penstock.flow.views.run_view import history_view
-from penstock.runtime.codec.pages import decode_page, refs_of
-from penstock.runtime.codec.payloads import Ref, decode
+from penstock.runtime.codec.decoder import Ref, decode, decode_page, refs_of
 from penstock.store.protocol import Runs, RunViews
 
 PAGE = 500

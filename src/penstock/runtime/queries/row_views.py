@@ -7,8 +7,8 @@ from typing import Any, get_args
 from penstock.flow.model.run import Status
 from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import time_text
+from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import decode_message
-from penstock.runtime.codec.payloads import Unreadable
 from penstock.store.rows.rows import PendingEventRow, QueueRow, RunRow, Worker
 
 

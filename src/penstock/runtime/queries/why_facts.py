@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import decode_message
-from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.why import Facts, why_list, why_run

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from penstock.flow.model.plan import Entry
 from penstock.flow.views.run_view import time_text
-from penstock.runtime.codec.pages import decode_page
+from penstock.runtime.codec.decoder import decode_page
 from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.history import Histories
 from penstock.store.rows.change import timed

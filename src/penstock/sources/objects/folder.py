@@ -18,7 +18,7 @@ from typing import Any
 from penstock.flow.views.run_view import time_text
 from penstock.objects.context import Event, context_of, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
-from penstock.objects.folder import METADATA_FOLDER, FolderStore, is_key
+from penstock.objects.folder import METADATA_FOLDER, FolderStore
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object
 from penstock.objects.stores import StoreCounts
@@ -157,7 +157,7 @@ class FolderReader:
                 async for page in self._store.pages(f"{key}/"):
                     for each in page:
                         self._note(seen, each.key, each.etag)
-            elif is_key(key):
+            else:
                 await self._look_at(seen, key, path in went)
 
     async def _look_at(self, seen: Seen, key: str, went: bool) -> None:
@@ -225,7 +225,7 @@ class FolderReader:
             if (each := await self._found(key, seen)) is not None:
                 found[key] = each
         tellings = await seen.intend((key, event, each.etag) for key, (each, event) in found.items())
-        await self._start(trigger, [(each, found[each.key][0]) for each in tellings])
+        await self._start(trigger, [(each, found[each.key][0]) for each in tellings], ready=True)
         for key in found:
             del self._pending[key]
             if key in self._went:
@@ -261,25 +261,27 @@ class FolderReader:
         system["store"] = self._store.name
         return Object(bucket=self._store.bucket, key=key, size=None, etag=etag, system=system)
 
-    async def _start(self, trigger: Trigger, told: Sequence[tuple[Telling, Object]]) -> None:
+    async def _start(
+        self, trigger: Trigger, told: Sequence[tuple[Telling, Object]], *, ready: bool = False
+    ) -> None:
         """Raises whatever keeps runs from being made now."""
         starts = [
             start for each, found in told if (start := self._start_of(trigger, each, found)) is not None
         ]
-        for start, done in zip(starts, await trigger.start_many(starts), strict=True):
+        for start, done in zip(starts, await trigger.start_many(starts, ready=ready), strict=True):
             await counted(self._tally, trigger, start, done)
 
     def _start_of(self, trigger: Trigger, telling: Telling, found: Object) -> Start | None:
         event = telling.event
         self._tally.saw(event, found.key)
         context = context_of(found, event, {"name": f"folder:{event}"})
-        known = event in self._matching.events
+        subject, known = subject_of(found.bucket, found.key), event in self._matching.events
         if not known or not wanted(self._matching, found, context, self._tally, trigger.workflow):
             return None
         said = "\n".join((event, found.bucket, found.key, telling.etag, telling.word))
         return Start(
             key=blake2b(said.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest(),
-            subject=subject_of(found.bucket, found.key),
+            subject=subject,
             input=context,
             tags=found.tags,
         )

@@ -82,14 +82,11 @@ class Trigger:
         self, target: TriggerTarget, node: Node, lease: TriggerLease, node_lease: NodeLease, means: Means
     ) -> None:
         self.target, self.node, self.means = target, node, means
+        self.workflow = target.flow.name
         self._lease, self._node_lease = lease, node_lease
         self.stopping = asyncio.Event()
         self.finishing = False  # what came before the source was stopped may still be started
         self.started = 0
-
-    @property
-    def workflow(self) -> str:
-        return self.target.flow.name
 
     @property
     def flow(self) -> Flow:
@@ -174,13 +171,18 @@ class Trigger:
         await self.well()
         return run, duplicate
 
-    async def start_many(self, starts: Sequence[Start]) -> list[tuple[RunId, bool] | Exception]:
-        """The same of many at once, in few transactions; of one that cannot be, why. Raises Lost, SourceStopped."""
+    async def start_many(
+        self, starts: Sequence[Start], *, ready: bool = False
+    ) -> list[tuple[RunId, bool] | Exception]:
+        """The same of many at once, in few transactions; of one that cannot be, why. Raises Lost, SourceStopped.
+
+        `ready`: the caller has awaited `ready()` since they came.
+        """
         if self.flow.definition.max_running is not None:  # one by one: else all would find the same room
             done = [await _caught(self.start(one)) for one in starts]
         else:
-            # Once, before all: whoever asks the store for himself may be overtaken by the next.
-            await self.ready()
+            if not ready:  # once, before all: whoever asks the store for himself may be overtaken by the next
+                await self.ready()
             done = await asyncio.gather(*map(self._begin, starts), return_exceptions=True)
         for each in done:
             if isinstance(each, Lost | SourceStopped) or (

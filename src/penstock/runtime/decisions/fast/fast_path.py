@@ -43,31 +43,29 @@ FastKey = tuple[()] | tuple[int] | tuple[int, int, int, str]
 # -- equal runs of one batch -----------------------------------------------------------------------------------
 
 
-class FastPath:
+class FastPath(Struct):
     """The fast path of one batch, with what the batch knows of its runs.
 
     `tasks` are rows of first attempts by flow, step, firing and worker: runs with as much behind them share them.
     """
 
-    __slots__ = ("_firsts", "_states", "tasks")
-
-    def __init__(self) -> None:
-        self._firsts: dict[FastKey, Decision] = {}
-        self._states: dict[tuple[int, bytes], bytes] = {}
-        self.tasks: dict[tuple[int, str, int, str | None], NewTask] = {}
+    tasks: dict[tuple[int, str, int, str | None], NewTask] = {}
+    _firsts: dict[FastKey, Decision] = {}
+    _states: dict[tuple[int, bytes], bytes] = {}
 
     def decide(self, live: CachedRun, requests: Sequence[Request], now: datetime) -> Decision | None:
         """The decision about a run to which one thing happened; None: the rules decide."""
         request, was = requests[0], live.snapshot
-        place = _place_of(live, request)
+        alone = request.lease is not None or comes_alone(request)
+        place = _place_of(live, request, alone)
         first = self._firsts.get(place) if place else None
         if first is not None:
             plan = _repeated(first.plan, was)
-            return Decision(live, requests, plan.answers, plan, now, bare=True, first=first)
+            return Decision(live, requests, plan.answers, plan, now, alone=alone, bare=True, first=first)
         found = plain_plan(live.flow, was, request.occurrence, now)
         if found is None:
             return None
-        decision = Decision(live, requests, found.answers, found, now, bare=place is not None)
+        decision = Decision(live, requests, found.answers, found, now, alone=alone, bare=place is not None)
         if place:
             self._firsts[place] = decision
         return decision
@@ -92,7 +90,7 @@ class FastPath:
             decision.state = self._states.setdefault((id(live.flow), change.head), change.head)
 
 
-def _place_of(live: CachedRun, request: Request) -> FastKey | None:
+def _place_of(live: CachedRun, request: Request, alone: bool) -> FastKey | None:
     """Where a run is to which something happens that has nothing of its own: () where only that run is known to be.
 
     None: something comes with it that only this run has, or its change tells somebody else.
@@ -103,7 +101,7 @@ def _place_of(live: CachedRun, request: Request) -> FastKey | None:
         return None
     if type(run_input) is Begun:
         own = run.input is not None or run.labels or was.tags or was.paused or run_input.tags
-        is_bare = request.new is not None and request.start_key is None and comes_alone(request) and not own
+        is_bare = request.new is not None and request.start_key is None and alone and not own
         return (id(live.flow),) if is_bare else None
     if type(run_input) is not Reported or request.lease is None or run_input.outside:
         return None

@@ -1,0 +1,66 @@
+"""The format of encoded state: its versions, its marks, and the fields of a head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+from msgspec import Struct
+from msgspec.msgpack import Encoder, Ext
+
+from penstock.flow.model.plan import EntryKind
+from penstock.flow.model.run import Ending, Pauser, Status
+
+FORMAT, PLAIN = 1, 2
+"""The first item of a head: one whose parts share what they can, and one with nothing rare about it."""
+
+INLINE = 2048
+"""Bytes up to which a payload is kept in place; a larger one is stored once a run, however often it is used."""
+
+APART, SAME_CODE = 1, 2
+"""Codes of extensions: a payload that is kept apart; inside a history page, that of the last entry with one."""
+
+encode = Encoder().encode
+MARK = encode(Ext(APART, bytes(16)))[:2]
+"""How a reference to a payload that is kept apart begins: bytes without it need not be searched for one."""
+
+INPUT = "i"
+"""Stands for the run's input where its data is still that."""
+
+ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
+"""Their order is that of the numbers in history pages."""
+
+
+class Body(Struct, array_like=True):
+    """The head of a run without what its parts share, field by field."""
+
+    seq: int
+    status: Status
+    ending: Ending | None
+    paused: Sequence[Pauser]
+    started_at: datetime | None
+    ended_at: datetime | None
+    data: Any
+    tags: int | None
+    result: Any
+    error: Any
+    ok: bool
+    put_off: Any
+    tokens: Any
+    owed: Any
+    filled: Any
+    complete: Any
+    firings: Any
+    elements: Any
+    failed: Any
+    halted: Any
+    kept: Any
+    came: Any
+    keys: Any
+    disabled: Any
+    aside: Any
+    epoch: int
+    agenda: Sequence[int]
+    revision: int
+    steps: Any

@@ -61,6 +61,11 @@ class Process:
             raise RuntimeError(f"{error}; it said:\n{(self.home / 'log').read_text()[-2000:]}") from None
 
     @property
+    def ports(self) -> tuple[int, ...]:
+        """Where it listens."""
+        return (self.port,)
+
+    @property
     def alive(self) -> bool:
         return bool(self._children)
 
@@ -71,6 +76,8 @@ class Process:
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
         self._children = []
+        # Of a child's child too: who starts it again must not take the old one for the new.
+        until_sync(lambda: not any(map(listens, self.ports)), "the broker to be gone")
 
     def remove(self) -> None:
         self.kill()
@@ -126,6 +133,10 @@ class RabbitServer(Process):
     def __init__(self) -> None:
         super().__init__()
         self.names, self.between = free_port(), free_port()
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        return self.port, self.names, self.between
 
     def start(self) -> RabbitServer:
         program = next((path for path in RABBIT if Path(path).exists()), None)

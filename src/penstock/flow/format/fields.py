@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Never
 
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ from penstock.flow.model.definition import Json
 from penstock.flow.model.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
 from penstock.flow.values.duration import parse_duration
 from penstock.flow.values.schema_validation import STRANGE_DIALECT, has_strange_dialect, schema_fault
+
+Refused = Never | None  # noqa: RUF020 - mypy lets nobody return a mere None
+"""What a reader gives where a problem was recorded: None, whatever it reads."""
 
 
 class Spot(Struct, frozen=True):
@@ -47,18 +50,17 @@ class Spot(Struct, frozen=True):
         """A piece of what is written here, as a value of its own."""
         return Spot(Node(value, place), self.path, self.label, self.findings, place)
 
-    def wrong(self, code: str, message: str, place: Place | None = None) -> None:
-        if self.value is BROKEN and place is None:
-            return
-        self.findings.add(code, self.path, message, place or self.node.place)
+    def wrong(self, code: str, message: str, place: Place | None = None) -> Refused:
+        if self.value is not BROKEN or place is not None:
+            self.findings.add(code, self.path, message, place or self.node.place)
+        return None
 
-    def must(self, wanted: str) -> None:
+    def must(self, wanted: str) -> Refused:
         """Record that the value is not what is wanted."""
-        found = describe(self.node)
         if self.value is None:
-            self.wrong("wrong_type", f"`{self.label}` has no value; write {wanted}, or leave the key out.")
-        else:
-            self.wrong("wrong_type", f"`{self.label}` must be {wanted}, not {found}.")
+            hint = f"write {wanted}, or leave the key out"
+            return self.wrong("wrong_type", f"`{self.label}` has no value; {hint}.")
+        return self.wrong("wrong_type", f"`{self.label}` must be {wanted}, not {describe(self.node)}.")
 
 
 Read = Callable[[Spot], Any]
@@ -67,20 +69,16 @@ Read = Callable[[Spot], Any]
 def text(spot: Spot) -> str | None:
     if isinstance(spot.value, str):
         return spot.value
-    hint = f"text; put it in quotes: '{spot.value}'" if isinstance(spot.value, int | float) else "text"
-    if hint != "text" and not isinstance(spot.value, bool):
-        spot.wrong("wrong_type", f"`{spot.label}` must be {hint}.")
-    else:
-        spot.must("text")
-    return None
+    if isinstance(spot.value, int | float) and not isinstance(spot.value, bool):
+        return spot.wrong("wrong_type", f"`{spot.label}` must be text; put it in quotes: '{spot.value}'.")
+    return spot.must("text")
 
 
 def filled(spot: Spot) -> str | None:
     """Text that says something."""
     value = text(spot)
     if value is not None and not value.strip():
-        spot.wrong("wrong_value", f"`{spot.label}` is empty; write something, or leave the key out.")
-        return None
+        return spot.wrong("wrong_value", f"`{spot.label}` is empty; write something, or leave the key out.")
     return value
 
 
@@ -92,15 +90,13 @@ def expression(spot: Spot) -> str | None:
         return str(spot.value)
     if isinstance(spot.value, str):
         return filled(spot)
-    spot.must("an expression")
-    return None
+    return spot.must("an expression")
 
 
 def flag(spot: Spot) -> bool | None:
     if isinstance(spot.value, bool):
         return spot.value
-    spot.must("true or false")
-    return None
+    return spot.must("true or false")
 
 
 def whole(low: int | None = None) -> Read:
@@ -111,8 +107,7 @@ def whole(low: int | None = None) -> Read:
         if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or (low is not None and value < low):
-            spot.must(wanted)
-            return None
+            return spot.must(wanted)
         return value
 
     return read
@@ -127,8 +122,7 @@ def number(low: float, high: float | None = None, above: bool = False) -> Read:
         value = spot.value
         fits = isinstance(value, int | float) and not isinstance(value, bool)
         if not fits or value < low or (above and value == low) or (high is not None and value > high):
-            spot.must(wanted)
-            return None
+            return spot.must(wanted)
         return float(value)
 
     return read
@@ -137,21 +131,19 @@ def number(low: float, high: float | None = None, above: bool = False) -> Read:
 def duration(spot: Spot) -> timedelta | None:
     """A duration of 0 or more."""
     if not isinstance(spot.value, str | int | float):
-        spot.must("a duration such as 90s or 15m")
-        return None
+        return spot.must("a duration such as 90s or 15m")
     try:
         return parse_duration(spot.value)
     except ValueError as error:
-        spot.wrong("bad_duration", f"`{spot.label}`: {describe(spot.node)} {error}.")
-        return None
+        return spot.wrong("bad_duration", f"`{spot.label}`: {describe(spot.node)} {error}.")
 
 
 def long_duration(spot: Spot) -> timedelta | None:
     """A duration above 0: a time-out of 0 would strike at once."""
     found = duration(spot)
     if found is not None and not found:
-        spot.wrong("bad_duration", f"`{spot.label}` must be longer than 0; leave the key out for no limit.")
-        return None
+        message = f"`{spot.label}` must be longer than 0; leave the key out for no limit."
+        return spot.wrong("bad_duration", message)
     return found
 
 
@@ -162,12 +154,10 @@ def choice(*allowed: str) -> Read:
         if isinstance(spot.value, str) and spot.value in allowed:
             return spot.value
         if not isinstance(spot.value, str):
-            spot.must(shape)
-            return None
+            return spot.must(shape)
         near = nearest(spot.value, allowed) if len(allowed) > 2 else None
         hint = f"; did you mean `{near}`?" if near else "."
-        spot.wrong("wrong_value", f"`{spot.label}` must be {shape}, not {describe(spot.node)}{hint}")
-        return None
+        return spot.wrong("wrong_value", f"`{spot.label}` must be {shape}, not {describe(spot.node)}{hint}")
 
     return read
 
@@ -177,10 +167,8 @@ def identifier(what: str) -> Read:
 
     def read(spot: Spot) -> str | None:
         value = text(spot)
-        wrong = wrong_identifier(value) if value is not None else None
-        if wrong:
-            spot.wrong("bad_name", f"The name of {what} {wrong}.")
-            return None
+        if value is not None and (wrong := wrong_identifier(value)):
+            return spot.wrong("bad_name", f"The name of {what} {wrong}.")
         return value
 
     return read
@@ -202,8 +190,8 @@ def name(what: str, reserved: Collection[str] | None = ()) -> Read:
         if value is None or not check_name(spot, value, what):
             return None
         if reserved is not None and is_reserved(value) and value not in reserved:
-            spot.wrong("reserved_name", f"`{value}` is fired by Penstock itself and cannot name {what}.")
-            return None
+            message = f"`{value}` is fired by Penstock itself and cannot name {what}."
+            return spot.wrong("reserved_name", message)
         return value
 
     return read
@@ -214,26 +202,18 @@ def listed(read: Read) -> Read:
 
     def read_all(spot: Spot) -> tuple[Any, ...] | None:
         if spot.value is None:
-            spot.must("a name or a list of names")
-            return None
+            return spot.must("a name or a list of names")
         found = [read(item) for item in spot.items()]
         return None if None in found else tuple(found)
 
     return read_all
 
 
-def any_json(spot: Spot) -> Json:
-    if spot.value is None:
-        spot.must("a value")
-    return plain(spot.node)
-
-
 def json_map(spot: Spot) -> dict[str, Json] | None:
     if isinstance(spot.value, dict):
         found: dict[str, Json] = plain(spot.node)
         return found
-    spot.must("a map")
-    return None
+    return spot.must("a map")
 
 
 def map_of(read: Read) -> Read:
@@ -241,8 +221,7 @@ def map_of(read: Read) -> Read:
 
     def read_all(spot: Spot) -> dict[str, Any] | None:
         if not isinstance(spot.value, dict):
-            spot.must("a map")
-            return None
+            return spot.must("a map")
         found = {key: read(spot.child(key)) for key in spot.value}
         return {key: value for key, value in found.items() if value is not None}
 
@@ -252,16 +231,20 @@ def map_of(read: Read) -> Read:
 def json_schema(spot: Spot) -> Json:
     """A JSON Schema that can be used as it is: valid by its meta-schema, no references to other files."""
     if not isinstance(spot.value, dict | bool):
-        spot.must("a JSON Schema, which is a map")
-        return None
+        return spot.must("a JSON Schema, which is a map")
     schema = plain(spot.node)
     if has_strange_dialect(schema):
-        spot.child("$schema").wrong("bad_schema", f"{STRANGE_DIALECT}.")
-        return None
+        return spot.child("$schema").wrong("bad_schema", f"{STRANGE_DIALECT}.")
     if (fault := schema_fault(schema)) is not None:
-        spot.wrong("bad_schema", f"`{spot.label}` is no valid JSON Schema{fault}.")
-        return None
+        return spot.wrong("bad_schema", f"`{spot.label}` is no valid JSON Schema{fault}.")
     return schema
+
+
+def unknown_kind(spot: Spot, what: str, levels: Collection[str]) -> Refused:
+    """Record that the value, the `kind` or `method` of something, is none that there is."""
+    near = nearest(str(spot.value), levels)
+    hint = f"did you mean `{near}`?" if near else f"it is one of {', '.join(levels)}."
+    return spot.wrong("wrong_value", f"{what} {plain(spot.node)!r}; {hint}")
 
 
 class Level(Struct, frozen=True):
@@ -281,8 +264,7 @@ def read_level(spot: Spot, level: Level) -> dict[str, Any]:
     found = {}
     for key in spot.value:
         if key in level.keys:
-            value = level.keys[key](spot.child(key))
-            if value is not None:
+            if (value := level.keys[key](spot.child(key))) is not None:
                 found[key] = value
         elif not (level.free and key.startswith("x-")):
             child = spot.child(key)

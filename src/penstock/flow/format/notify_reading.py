@@ -19,8 +19,8 @@ MAX_URL_LENGTH = 1000
 def _keepable(spot: Spot) -> str | None:
     found = fields.filled(spot)
     if found is not None and not is_storable(found):
-        spot.wrong("wrong_value", f"`{spot.label}` has a character that no database keeps: leave it out.")
-        return None
+        message = f"`{spot.label}` has a character that no database keeps: leave it out."
+        return spot.wrong("wrong_value", message)
     return found
 
 
@@ -36,11 +36,10 @@ def _address(spot: Spot) -> str | None:
     except ValueError:
         fits = False
     if not fits or "#" in found or len(found) > MAX_URL_LENGTH or any(char <= " " for char in found):
-        spot.wrong(
+        return spot.wrong(
             "wrong_value",
             f"`{spot.label}` must be an address such as https://example.org/hook, without a password or `#`.",
         )
-        return None
     return found
 
 
@@ -50,8 +49,8 @@ def _some(read: Read) -> Read:
 
     def read_some(spot: Spot) -> tuple[str, ...] | None:
         if spot.value == []:
-            spot.wrong("wrong_value", f"`{spot.label}` is empty; write something, or leave the key out.")
-            return None
+            message = f"`{spot.label}` is empty; write something, or leave the key out."
+            return spot.wrong("wrong_value", message)
         found: tuple[str, ...] | None = read_all(spot)
         return found
 
@@ -72,10 +71,9 @@ WEBHOOK = Level(
 def read_notify(spot: Spot) -> tuple[Notice, ...] | None:
     """Every entry; one alone may stand without a list."""
     if not isinstance(spot.value, dict | list):
-        spot.must(
+        return spot.must(
             "a list of entries such as {bus: main, topic: orders.done} or {url: https://…, secret: NAME}"
         )
-        return None
     items = spot.items()
     if len(items) > MAX_ENTRIES:
         spot.wrong("too_many", f"`notify` has {len(items)} entries; {MAX_ENTRIES} at most.")

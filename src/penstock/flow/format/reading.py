@@ -117,23 +117,21 @@ def _format(spot: Spot) -> int | None:
     if spot.value == FORMAT and isinstance(spot.value, int) and not isinstance(spot.value, bool):
         return FORMAT
     message = f"This Penstock reads format {FORMAT}: write `penstock: {FORMAT}`, not {describe(spot.node)}."
-    spot.wrong("unknown_format", message)
-    return None
+    return spot.wrong("unknown_format", message)
 
 
 def _steps(spot: Spot) -> dict[str, Step] | None:
     if not isinstance(spot.value, dict):
-        spot.must("a map of steps")
-        return None
+        return spot.must("a map of steps")
     if not spot.value and spot.findings.unfinished:
         return {}
     if not spot.value:
-        spot.wrong("wrong_value", "`steps` is empty; a workflow has at least one step.", spot.key_place)
-        return None
+        return spot.wrong(
+            "wrong_value", "`steps` is empty; a workflow has at least one step.", spot.key_place
+        )
     if len(spot.value) > MAX_STEPS:
         message = f"`steps` has {len(spot.value)} steps; {MAX_STEPS} at most: split the workflow."
-        spot.wrong("too_many", message, spot.key_place)
-        return None
+        return spot.wrong("too_many", message, spot.key_place)
     found = {}
     for name in spot.value:
         child = spot.child(name)

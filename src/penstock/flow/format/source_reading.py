@@ -6,19 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.flow.format import fields
-from penstock.flow.format.fields import Level, Read, Spot, read_level, unknown_key
-from penstock.flow.format.nodes import plain
+from penstock.flow.format.fields import Level, Read, Spot, read_level, unknown_key, unknown_kind
 from penstock.flow.format.verify_reading import read_verify
 from penstock.flow.model.definition import External, From, Json, Source
-from penstock.flow.model.names import nearest
 from penstock.flow.values.schedule import SHORTEST, cron_problem, zone_problem
 
 
 def _every(spot: Spot) -> Json:
     found = fields.long_duration(spot)
     if found is not None and found < SHORTEST:
-        spot.wrong("bad_duration", "`every` must be 1s or longer.")
-        return None
+        return spot.wrong("bad_duration", "`every` must be 1s or longer.")
     return spot.value if found is not None else None
 
 
@@ -28,10 +25,7 @@ def _sound(problem: Callable[[str], str | None]) -> Read:
     def read(spot: Spot) -> str | None:
         value = fields.filled(spot)
         told = None if value is None else problem(value)
-        if told is not None:
-            spot.wrong("wrong_value", told)
-            return None
-        return value
+        return value if told is None else spot.wrong("wrong_value", told)
 
     return read
 
@@ -110,31 +104,25 @@ FROM: dict[str, Level] = {
 def read_source(spot: Spot) -> Source | None:
     """The source, with the keys of its kind checked."""
     if isinstance(spot.value, list):
-        spot.wrong(
-            "wrong_type", "A workflow has exactly one source: write a map such as {kind: api}, not a list."
-        )
-        return None
+        message = "A workflow has exactly one source: write a map such as {kind: api}, not a list."
+        return spot.wrong("wrong_type", message)
     found = _of_kind(spot, SOURCES, "a source")
     if found is None:
         return None
     kind = found.pop("kind")
     if kind == "schedule" and ("cron" in spot.value) == ("every" in spot.value):
-        spot.wrong(
-            "wrong_value", "A source of kind `schedule` needs either `cron` or `every`.", spot.key_place
-        )
+        message = "A source of kind `schedule` needs either `cron` or `every`."
+        spot.wrong("wrong_value", message, spot.key_place)
     return Source(kind=kind, options=found)
 
 
 def _of_kind(spot: Spot, levels: dict[str, Level], what: str) -> dict[str, Any] | None:
     """The keys of a map whose `kind` says which keys it has."""
     if not isinstance(spot.value, dict):
-        spot.must("a map such as {kind: " + next(iter(levels)) + "}")
-        return None
+        return spot.must("a map such as {kind: " + next(iter(levels)) + "}")
     if "kind" not in spot.value:
-        kinds = ", ".join(levels)
-        spot.wrong(
-            "missing_key", f"{what.capitalize()} needs the key `kind`: one of {kinds}.", spot.key_place
-        )
+        message = f"{what.capitalize()} needs the key `kind`: one of {', '.join(levels)}."
+        spot.wrong("missing_key", message, spot.key_place)
         everything = Level(what, {key: read for level in levels.values() for key, read in level.keys.items()})
         for key in spot.value:
             if key not in everything.keys:
@@ -143,10 +131,7 @@ def _of_kind(spot: Spot, levels: dict[str, Level], what: str) -> dict[str, Any] 
         return None
     at = spot.child("kind")
     if not isinstance(at.value, str) or at.value not in levels:
-        near = nearest(str(at.value), levels)
-        hint = f"did you mean `{near}`?" if near else f"it is one of {', '.join(levels)}."
-        at.wrong("wrong_value", f"{what.capitalize()} has no kind {plain(at.node)!r}; {hint}")
-        return None
+        return unknown_kind(at, f"{what.capitalize()} has no kind", levels)
     return read_level(spot, levels[at.value])
 
 
@@ -174,12 +159,10 @@ EXTERNAL = Level(
 def read_external(spot: Spot) -> tuple[External, ...] | None:
     """Every external event; a name that is declared twice is a problem."""
     if not isinstance(spot.value, list):
-        spot.must("a list of events")
-        return None
+        return spot.must("a list of events")
     if len(spot.value) > MAX_EVENTS:
         message = f"There are {len(spot.value)} external events; {MAX_EVENTS} at most: split the workflow."
-        spot.wrong("too_many", message, spot.key_place)
-        return None
+        return spot.wrong("too_many", message, spot.key_place)
     found: list[External] = []
     seen: dict[str, str] = {}
     for item in spot.items():
@@ -187,9 +170,8 @@ def read_external(spot: Spot) -> tuple[External, ...] | None:
         if event is None:
             continue
         if event.name in seen:
-            message = (
-                f"The external event `{event.name}` is declared twice, first {seen[event.name]}; keep one."
-            )
+            first = seen[event.name]
+            message = f"The external event `{event.name}` is declared twice, first {first}; keep one."
             item.wrong("duplicate", message)
         place = item.node.place
         seen.setdefault(event.name, f"on line {place[0]}" if place else f"at {item.path}")
@@ -202,8 +184,7 @@ def _external(spot: Spot) -> External | None:
         found = EXTERNAL.keys["name"](spot)
         return External(name=found) if found is not None else None
     if not isinstance(spot.value, dict):
-        spot.must("a name or a map")
-        return None
+        return spot.must("a name or a map")
     keys = read_level(spot, EXTERNAL)
     if "from" in keys:
         keys["from_"] = keys.pop("from")

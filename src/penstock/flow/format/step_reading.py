@@ -15,18 +15,9 @@ event_in_emits = fields.name("an event", reserved=(OK, FAIL, CANCEL, START, TIME
 event_in_after = fields.name("an event", reserved=None)
 
 
-def _backoff(spot: Spot) -> Backoff:
-    return Backoff(**read_level(spot, BACKOFF))
-
-
-def _timeouts(spot: Spot) -> Timeouts:
-    return Timeouts(**read_level(spot, TIMEOUTS))
-
-
 def _timeout_retries(spot: Spot) -> tuple[float, ...] | None:
     if not isinstance(spot.value, list):
-        spot.must("a list of numbers such as [1, 2, 4]")
-        return None
+        return spot.must("a list of numbers such as [1, 2, 4]")
     found: tuple[float, ...] | None = fields.listed(fields.number(0, above=True))(spot)
     return found
 
@@ -35,8 +26,7 @@ def _disabled(spot: Spot) -> bool | str | None:
     if isinstance(spot.value, bool):
         return spot.value
     if not isinstance(spot.value, str):
-        spot.must("true, false or the name of a port")
-        return None
+        return spot.must("true, false or the name of a port")
     found: str | None = fields.name("a port")(spot)
     return found
 
@@ -49,18 +39,14 @@ def _emitted(spot: Spot) -> tuple[str, ...] | None:
 
 def _one_emitted(spot: Spot) -> str | None:
     if spot.value is None or isinstance(spot.value, list | dict):
-        spot.must("an event or a list of events")
-        return None
+        return spot.must("an event or a list of events")
     if isinstance(spot.value, str) and "|" in spot.value:
         message = f"`{spot.label}`: `|` is for `after` only; list the events: [a, b]."
-        spot.wrong("bad_name", message)
-        return None
+        return spot.wrong("bad_name", message)
     found: str | None = event_in_emits(spot)
     if found in (START, TIMEOUT):
-        spot.wrong(
-            "reserved_name", f"A step cannot list `{found}`; only OK, FAIL and CANCEL of the reserved events."
-        )
-        return None
+        message = f"A step cannot list `{found}`; only OK, FAIL and CANCEL of the reserved events."
+        return spot.wrong("reserved_name", message)
     return found
 
 
@@ -89,16 +75,11 @@ def _slot(spot: Spot) -> Slot | None:
     if isinstance(spot.value, dict):
         return _counted_slot(spot)
     if spot.value is None or isinstance(spot.value, list):
-        spot.must("an event, `a | b`, or {need: n, of: [...]}")
-        return None
-    if not isinstance(spot.value, str):
-        fields.text(spot)
-        return None
-    if "|" not in spot.value:
+        return spot.must("an event, `a | b`, or {need: n, of: [...]}")
+    if not isinstance(spot.value, str) or "|" not in spot.value:
         event = event_in_after(spot)
         return None if event is None else Slot((event,))
-    parts = [spot.part(part.strip(), spot.node.place) for part in spot.value.split("|")]
-    events = _distinct(spot, parts)
+    events = _distinct(spot, [spot.part(part.strip(), spot.node.place) for part in spot.value.split("|")])
     return None if events is None else Slot(events)
 
 
@@ -108,19 +89,17 @@ def _counted_slot(spot: Spot) -> Slot | None:
     if events is None or need is None:
         return None
     if need > len(events):
-        child = spot.child("need")
-        child.wrong("wrong_value", f"`need: {need}` can never be met: `of` lists {_count(len(events))}.")
-        return None
+        only = "one event" if len(events) == 1 else f"only {len(events)} events"
+        message = f"`need: {need}` can never be met: `of` lists {only}."
+        return spot.child("need").wrong("wrong_value", message)
     return Slot(events, need, "rest" in found)
 
 
 def _of(spot: Spot) -> tuple[str, ...] | None:
     if not isinstance(spot.value, list):
-        spot.must("a list of events")
-        return None
+        return spot.must("a list of events")
     if not spot.value:
-        spot.wrong("wrong_value", f"`{spot.label}` is empty; list the events to choose from.")
-        return None
+        return spot.wrong("wrong_value", f"`{spot.label}` is empty; list the events to choose from.")
     return _distinct(spot, spot.items())
 
 
@@ -131,13 +110,8 @@ def _distinct(spot: Spot, parts: list[Spot]) -> tuple[str, ...] | None:
         return None
     if len(set(events)) < len(events):
         twice = Counter(events).most_common(1)[0][0]
-        spot.wrong("duplicate", f"The event `{twice}` is listed twice in one slot; list it once.")
-        return None
+        return spot.wrong("duplicate", f"The event `{twice}` is listed twice in one slot; list it once.")
     return tuple(events)
-
-
-def _count(events: int) -> str:
-    return "one event" if events == 1 else f"only {events} events"
 
 
 BACKOFF = Level(
@@ -164,9 +138,9 @@ POLICY: dict[str, Read] = {
     "task_list": fields.identifier("a task list"),
     "priority": fields.whole(),
     "retries": fields.whole(0),
-    "backoff": _backoff,
+    "backoff": lambda spot: Backoff(**read_level(spot, BACKOFF)),
     "timeout_retries": _timeout_retries,
-    "timeouts": _timeouts,
+    "timeouts": lambda spot: Timeouts(**read_level(spot, TIMEOUTS)),
     "warn_after": fields.long_duration,
 }
 DEFAULTS = Level("`defaults`", POLICY)
@@ -201,8 +175,7 @@ def read_policy(spot: Spot) -> Policy:
 def read_step(spot: Spot) -> Step | None:
     """One step; None where too little of it could be read."""
     if not isinstance(spot.value, dict):
-        spot.must("a map such as {task: mail}")
-        return None
+        return spot.must("a map such as {task: mail}")
     found = read_level(spot, STEP)
     policy = Policy(**{key: found.pop(key) for key in POLICY if key in found})
     fails = found.pop("fails", None)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from penstock.flow.format import fields
-from penstock.flow.format.fields import Level, Read, Spot, read_level
+from penstock.flow.format.fields import Level, Read, Spot, read_level, unknown_kind
 from penstock.flow.format.nodes import plain
 from penstock.flow.model.definition import Json
-from penstock.flow.model.names import nearest
 
 _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]{1,256}")
 _LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")
@@ -17,22 +16,18 @@ _LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")
 def secret_name(spot: Spot) -> str | None:
     found: str | None = fields.identifier("a secret")(spot)
     if found is not None and _LIKE_A_SECRET.match(found):
-        spot.wrong(
+        return spot.wrong(
             "wrong_value",
             "`secret` is the name of a secret, not the secret itself; keep that with `penstock secret set NAME`.",
         )
-        return None
     return found
 
 
 def _topic(spot: Spot) -> str | None:
     found = fields.filled(spot)
     if found is not None and not _TOPIC.fullmatch(found):
-        spot.wrong(
-            "wrong_value",
-            "`topics` lists topics of Amazon SNS, such as arn:aws:sns:eu-west-1:123456789012:jobs.",
-        )
-        return None
+        message = "`topics` lists topics of Amazon SNS, such as arn:aws:sns:eu-west-1:123456789012:jobs."
+        return spot.wrong("wrong_value", message)
     return found
 
 
@@ -67,17 +62,13 @@ def read_verify(spot: Spot) -> Json:
     if isinstance(spot.value, str):
         return _short(spot)
     if not isinstance(spot.value, dict) or not spot.value:
-        spot.must("a map such as {method: github, secret: NAME}, or sns")
-        return None
+        return spot.must("a map such as {method: github, secret: NAME}, or sns")
     if "method" not in spot.value:
-        spot.wrong(
-            "missing_key", f"`verify` needs the key `method`: one of {', '.join(METHODS)}.", spot.key_place
-        )
-        return None
+        message = f"`verify` needs the key `method`: one of {', '.join(METHODS)}."
+        return spot.wrong("missing_key", message, spot.key_place)
     at = spot.child("method")
     if not isinstance(at.value, str) or at.value not in METHODS:
-        _unknown(at)
-        return None
+        return unknown_kind(at, "`verify` has no method", METHODS)
     read_level(spot, METHODS[at.value])
     return plain(spot.node)
 
@@ -87,18 +78,8 @@ def _short(spot: Spot) -> str | None:
     if method is None:
         return None
     if method not in METHODS:
-        _unknown(spot)
-        return None
+        return unknown_kind(spot, "`verify` has no method", METHODS)
     if METHODS[method].required:
-        spot.wrong(
-            "missing_key",
-            f"The method `{method}` needs a secret: write {{method: {method}, secret: NAME}}.",
-        )
-        return None
+        message = f"The method `{method}` needs a secret: write {{method: {method}, secret: NAME}}."
+        return spot.wrong("missing_key", message)
     return method
-
-
-def _unknown(spot: Spot) -> None:
-    near = nearest(str(spot.value), METHODS)
-    hint = f"did you mean `{near}`?" if near else f"it is one of {', '.join(METHODS)}."
-    spot.wrong("wrong_value", f"`verify` has no method {plain(spot.node)!r}; {hint}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from penstock.flow.compile.compile import FlowStep, Way
 from penstock.flow.decisions.dispatch import dispatch, hold, limits, refill
@@ -231,7 +231,7 @@ def _retry_timeout(
 
 
 def _record_attempt(decision: DecisionState, element: Element, error: Failure, due: datetime) -> None:
-    data = {"error": plain_failure(error), "retry_at": due, "index": element.index}
+    data = {"error": asdict(error), "retry_at": due, "index": element.index}
     decision.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
 
 
@@ -301,7 +301,7 @@ def fail_element(
     if element.id in decision.elements:
         close_element(decision, element)
     if element.index is not None and step.collect:
-        entry = {"error": plain_failure(error)}
+        entry = {"error": asdict(error)}
         data = {"index": element.index, **entry}
         decision.record(
             "attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number
@@ -322,7 +322,7 @@ def end_failed(
     close_firing(decision, firing, "failed", total, "failed", decision.steps[step.name].output, error)
     if decision.ending is None:
         decision.failed = decision.failed.set(firing.number, firing)
-    data: dict[str, Any] = {"step": step.name, "error": plain_failure(error), "attempts": attempts}
+    data: dict[str, Any] = {"step": step.name, "error": asdict(error), "attempts": attempts}
     data["index"] = index
     if index is not None:
         data["item"] = firing.items[index]
@@ -395,8 +395,3 @@ def _error_of(data: Any) -> Any:
 
 def _is_failure(told: Any) -> bool:
     return isinstance(told, dict) and isinstance(told.get("message"), str)
-
-
-def plain_failure(error: Failure) -> dict[str, Any]:
-    """A failure as data of an event."""
-    return {"kind": error.kind, "message": error.message, "detail": error.detail}

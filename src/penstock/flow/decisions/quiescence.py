@@ -37,10 +37,7 @@ def settle(decision: DecisionState) -> None:
         decision.status = "paused"
     elif decision.put_off:
         first = decision.put_off[min(decision.put_off)]
-        error = first["error"]
-        end_early(
-            decision, FAIL, first, Failure(error["kind"], error["message"], error["detail"]), first["step"]
-        )
+        end_early(decision, FAIL, first, Failure(**first["error"]), first["step"])
     elif decision.ok:
         finish_run(decision, "succeeded")
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.begin import begin_firing, wake_all
 from penstock.flow.decisions.emit import match_key, record_refused
 from penstock.flow.decisions.end import end_early, finish_run, withdraw_all
-from penstock.flow.decisions.finish import end_firing, fire_way, plain_failure
+from penstock.flow.decisions.finish import end_firing, fire_way
 from penstock.flow.decisions.retry import retry
 from penstock.flow.decisions.state import DecisionState
 from penstock.flow.decisions.withdraw import drop_results, withdraw_elements
@@ -193,5 +195,5 @@ def give_up(decision: DecisionState, request: GivenUp) -> Answer:
         withdraw_all(decision, "the run was given up", keep=True)
         finish_run(decision, decision.ending)
     else:
-        end_early(decision, FAIL, {"step": None, "error": plain_failure(error)}, error)
+        end_early(decision, FAIL, {"step": None, "error": asdict(error)}, error)
     return "accepted"

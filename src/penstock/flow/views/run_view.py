@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
@@ -99,9 +100,7 @@ def history_view(history: Iterable[Entry], begun: Mapping[int, datetime] = {}) -
 
 
 def failure_view(failure: Failure | None) -> dict[str, Any] | None:
-    if failure is None:
-        return None
-    return {"kind": failure.kind, "message": failure.message, "detail": failure.detail}
+    return None if failure is None else asdict(failure)
 
 
 def time_text(moment: datetime | None) -> str | None:

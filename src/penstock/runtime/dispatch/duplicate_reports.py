@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec.msgpack import Encoder
+from msgspec.structs import asdict
 
-from penstock.flow.decisions.finish import plain_failure, tag_change
+from penstock.flow.decisions.finish import tag_change
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run_input import Done, Failed, Outcome, Parked, TimedOut
 from penstock.runtime.dispatch.gate import Report, Verdict
@@ -94,7 +95,7 @@ def _is_failure(entry: Entry, error: dict[str, Any], outcome: Done | Failed | Ti
     """Whether the outcome led to this failure, in the words in which the flow tells it."""
     if isinstance(outcome, Failed):
         final = not outcome.retry and "retry_at" in entry.data
-        return not final and _equal(error, plain_failure(outcome.error))
+        return not final and _equal(error, asdict(outcome.error))
     if isinstance(outcome, TimedOut):
         told = outcome.message in (None, error["message"])
         return told and _is_time_out(error) and error["detail"]["limit"] == outcome.limit

@@ -98,26 +98,19 @@ def begin_firing(
         decision.inline += 1
         end_firing(decision, step, firing, port, None, None, disabled=True)
     elif step.each is not None:
-        _begin_each(decision, step, firing, tokens)
+        _begin_each(decision, step, firing)
     elif step.fixed is not None:
         dispatch_plain(decision, step, firing, step.fixed.params)
     else:
-        reaction = _evaluate(decision, step, firing, tokens, None, NO_ITEM)
-        _react(decision, step, firing, None, reaction)
+        _react(decision, step, firing, None, _evaluate(decision, step, firing))
 
 
 def _evaluate(
-    decision: DecisionState,
-    step: FlowStep,
-    firing: Firing,
-    tokens: tuple[Token, ...],
-    index: int | None,
-    item: Any,
+    decision: DecisionState, step: FlowStep, firing: Firing, index: int | None = None, item: Any = NO_ITEM
 ) -> tuple[Reaction, str | None] | Failure:
     """What the box says and the `serialize` key, or why they cannot be told."""
-    view = FiringView(
-        decision.was.run, decision.data, firing.tags, tokens, decision.steps, decision.now, item, index
-    )
+    run, tokens = decision.was.run, firing.taken.tokens()
+    view = FiringView(run, decision.data, firing.tags, tokens, decision.steps, decision.now, item, index)
     try:
         reaction = step.box.enter(view)
         if step.serialize is None:
@@ -172,15 +165,15 @@ def _react(
         finish_inline(decision, step, firing, Element(firing.number, index, step.name, "running"), reaction)
 
 
-def _begin_each(decision: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
+def _begin_each(decision: DecisionState, step: FlowStep, firing: Firing) -> None:
     """R11: one element for each item of the list; those that a retried firing has finished are kept."""
-    items = _items(decision, step, firing, tokens)
+    items = _items(decision, step, firing)
     if isinstance(items, Failure):
         decision.inline += 1
         end_failed(decision, step, firing, items, 0, None)
         return
     firing = replace(firing, total=len(items), items=tuple(items))
-    kept = _earlier_results(decision, firing, tokens)
+    kept = _earlier_results(decision, firing)
     firing = replace(firing, done=len(kept))
     for index, output in kept.items():
         decision.keep_result(firing.number, index, Result(output))
@@ -193,7 +186,7 @@ def _begin_each(decision: DecisionState, step: FlowStep, firing: Firing, tokens:
         end_firing(decision, step, firing, "done", outputs, None)
         return
     said = {
-        index: _evaluate(decision, step, firing, tokens, index, item)
+        index: _evaluate(decision, step, firing, index, item)
         for index, item in enumerate(items)
         if index not in kept
     }
@@ -216,11 +209,10 @@ def _begin_elements(
         refill(decision, step, decision.firings[firing.number])
 
 
-def _items(
-    decision: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
-) -> list[Any] | Failure:
+def _items(decision: DecisionState, step: FlowStep, firing: Firing) -> list[Any] | Failure:
     assert step.each is not None
-    view = FiringView(decision.was.run, decision.data, firing.tags, tokens, decision.steps, decision.now)
+    run, tokens = decision.was.run, firing.taken.tokens()
+    view = FiringView(run, decision.data, firing.tags, tokens, decision.steps, decision.now)
     try:
         items = step.each(view.scope(step.each))
     except EvaluationError as error:
@@ -240,8 +232,8 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _earlier_results(decision: DecisionState, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
-    consumed = tuple(token.number for token in tokens)
+def _earlier_results(decision: DecisionState, firing: Firing) -> dict[int, Any]:
+    consumed = tuple(token.number for token in firing.taken.tokens())
     old = decision.kept.get(consumed)
     if old is None:
         return {}

@@ -30,15 +30,8 @@ class FiringView(Struct, frozen=True, gc=False):
     index: int | None = None
 
     def scope(self, reader: Expression | Template) -> Mapping[str, Any]:
-        return {
-            name: _VARIABLES[name](self, reader)
-            for name in reader.roots
-            if name in _VARIABLES and self.has(name)
-        }
-
-    def has(self, name: str) -> bool:
-        """`item` and `index` are there only inside an `each`."""
-        return name not in ("item", "index") or self.item is not NO_ITEM
+        known = _VARIABLES if self.item is not NO_ITEM else _OUTSIDE_EACH
+        return {name: known[name](self, reader) for name in reader.roots if name in known}
 
 
 def run_variable(header: Header) -> dict[str, Any]:
@@ -85,3 +78,4 @@ _VARIABLES: dict[str, Callable[[FiringView, Expression | Template], Any]] = {
     "index": lambda view, _: view.index,
     "now": lambda view, _: view.now,
 }
+_OUTSIDE_EACH = {name: make for name, make in _VARIABLES.items() if name not in ("item", "index")}

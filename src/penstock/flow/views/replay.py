@@ -25,15 +25,10 @@ class BrokenHistory(Exception):
 
 def fold(flow: Flow, history: Iterable[Entry]) -> Marking:
     """The marking after the last entry. Raises BrokenHistory."""
-    return replayed(flow, history).board.marking()
-
-
-def replayed(flow: Flow, history: Iterable[Entry], tags: Mapping[str, Any] | None = None) -> Replay:
-    """The run after the last entry, with its data and tags; it began with `tags`. Raises BrokenHistory."""
-    replay = begun(flow, tags)
+    replay = Replay(flow)
     for entry in history:
         replay.take(entry)
-    return replay
+    return replay.board.marking()
 
 
 def begun(flow: Flow, tags: Mapping[str, Any] | None = None) -> Replay:

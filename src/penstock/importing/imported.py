@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 from textwrap import wrap
 from typing import Any
 
@@ -89,12 +90,29 @@ def workflow_name(wanted: str | None, fallback: str) -> str:
     return _NOT_IN_WORKFLOW.sub("_", wanted or "").strip("_")[:MAX_NAME_LENGTH] or fallback
 
 
+def whole(value: Any) -> int | None:
+    """The value, if it is a whole number from 0 on."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def hint(near: str | None) -> str:
     """What follows a wrong name that is like a known one."""
     return f"; did you mean '{near}'?" if near else ""
 
 
-def listed(names: list[str]) -> str:
-    """`a`, `b` and `c` as they stand in a sentence."""
-    quoted = [f"'{name}'" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+def circle_in(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """Names that wait for each other, the first again at the end; none where a graph has no such circle."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def escaped(value: Any) -> Any:
+    """A value in which no text is taken for an expression."""
+    if isinstance(value, str):
+        return value.replace("${", "$${")
+    if isinstance(value, dict):
+        return {escaped(key): escaped(each) for key, each in value.items()}
+    return [escaped(each) for each in value] if isinstance(value, list) else value

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from penstock.flow.model.names import quoted
 from penstock.flow.values.duration import format_duration
-from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, step_name, workflow_name
+from penstock.importing.imported import (
+    Imported,
+    Notes,
+    Wrongs,
+    circle_in,
+    escaped,
+    made,
+    step_name,
+    whole,
+    workflow_name,
+)
 from penstock.importing.pinball_jobs import Job, Schedule, Workflow, read_workflow
 from penstock.importing.shell_text import single_quoted
 
@@ -23,6 +33,7 @@ OVERRUNS = {
 }
 CONDITION = {"max_attempts": 10, "retry_delay_sec": 300}
 """What a condition says where it says nothing."""
+_SECONDS = ("retry_delay_sec", "abort_timeout_sec", "warn_timeout_sec")
 _ATTRIBUTE = re.compile(r"%{1,2}\((\w+)\)s")
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
@@ -56,14 +67,9 @@ class _Jobs:
         return made("Pinball's workflow configuration", plain, self.notes)
 
     def reject_cycles(self) -> None:
-        graph = {job.name: job.parents for job in self.workflow.jobs.values()}
-        try:
-            TopologicalSorter(graph).prepare()
-        except CycleError as error:
-            circle = " → ".join(reversed(error.args[1]))
-            self.wrongs.say(
-                "", f"these jobs wait for each other, which Pinball's parser refuses too: {circle}"
-            )
+        if circle := circle_in({job.name: job.parents for job in self.workflow.jobs.values()}):
+            said = "these jobs wait for each other, which Pinball's parser refuses too"
+            self.wrongs.say("", f"{said}: {' → '.join(circle)}")
 
     # -- jobs ----------------------------------------------------------------------------------------------
 
@@ -85,22 +91,22 @@ class _Jobs:
             return {"task": job.runs}
         found = list(dict.fromkeys(_ATTRIBUTE.findall(job.command)))
         if not found:
-            return {"task": "shell", "with": {"command": self.in_shell(job, _escaped(job.command))}}
+            return {"task": "shell", "with": {"command": self.in_shell(job, escaped(job.command))}}
         self.notes.say(
-            f"The command of '{name}' takes {listed(found)} from what the jobs before it printed "
+            f"The command of '{name}' takes {quoted(found)} from what the jobs before it printed "
             "(PINBALL:EVENT_ATTR): let those print a JSON object with that as their last line; the command gets it as "
             "a variable of its environment."
         )
         # As variables of the environment: a value with a quote or a semicolon must not become a command.
         command, last = "", 0
-        quoted = single_quoted(job.command)
+        literal = single_quoted(job.command)
         for each in _ATTRIBUTE.finditer(job.command):
             variable = f"$${{{PREFIX}{each[1]}}}"
             # In single quotes a shell puts no variable in: they end before it, and begin again.
-            variable = f"'\"{variable}\"'" if each.start() in quoted else variable
-            command += _escaped(job.command[last : each.start()]) + variable
+            variable = f"'\"{variable}\"'" if each.start() in literal else variable
+            command += escaped(job.command[last : each.start()]) + variable
             last = each.end()
-        command += _escaped(job.command[last:])
+        command += escaped(job.command[last:])
         sources = [self.names[parent] for parent in job.parents if parent in self.names]
         env = {f"{PREFIX}{each}": _attribute(each, sources) for each in found}
         return {"task": "shell", "with": {"command": self.in_shell(job, command), "env": env}}
@@ -126,26 +132,20 @@ class _Jobs:
 
     def policy(self, job: Job, name: str) -> dict[str, Any]:
         options = {**(CONDITION if job.condition else {}), **job.options}
-        found: dict[str, Any] = {}
-        attempts = _whole(options.get("max_attempts"))
-        if attempts is not None and attempts > 1:
-            found["retries"] = attempts - 1
-            delay = _whole(options.get("retry_delay_sec"))
-            found["backoff"] = (
-                {"initial": f"{delay}s", "factor": 1, "max": f"{delay}s", "jitter": 0} if delay else None
-            )
-        if abort := _whole(options.get("abort_timeout_sec")):
+        retries = (whole(options.get("max_attempts")) or 1) - 1
+        delay, abort, warn = (whole(options.get(key)) for key in _SECONDS)
+        found = {
+            "retries": retries or None,
+            "backoff": {"initial": f"{delay}s", "factor": 1, "max": f"{delay}s", "jitter": 0}
+            if retries and delay
+            else None,
             # A job that took too long was a failed attempt like any other.
-            found |= {
-                "timeouts": {"start_to_close": f"{abort}s"},
-                "timeout_retries": [1] * ((attempts or 1) - 1),
-            }
-        if warn := _whole(options.get("warn_timeout_sec")):
-            found["warn_after"] = f"{warn}s"
-        if isinstance(options.get("priority"), int):
-            found["priority"] = options["priority"]
-        if options.get("disabled") is True:
-            found["disabled"] = True
+            "timeouts": {"start_to_close": f"{abort}s"} if abort else None,
+            "timeout_retries": [1] * retries if abort else None,
+            "warn_after": f"{warn}s" if warn else None,
+            "priority": options["priority"] if isinstance(options.get("priority"), int) else None,
+            "disabled": options.get("disabled") is True or None,
+        }
         self.tell_options(job, name)
         return {key: value for key, value in found.items() if value is not None}
 
@@ -158,7 +158,7 @@ class _Jobs:
             )
         if job.unknown:
             self.notes.say(
-                f"Job '{name}' says {listed(list(job.unknown))}, which has no counterpart here: see `with`."
+                f"Job '{name}' says {quoted(list(job.unknown))}, which has no counterpart here: see `with`."
             )
 
     def add_final(self, steps: dict[str, Any]) -> None:
@@ -186,7 +186,7 @@ class _Jobs:
         subject = "FAILURE for workflow ${ run.workflow }"
         steps[name] = {"task": "mail", "after": "FAIL", "with": {"to": people, "subject": subject}}
         self.notes.say(
-            f"{listed(people)} are mailed where a run fails, through `smtp_url`; a run that went well sends no mail."
+            f"{quoted(people)} are mailed where a run fails, through `smtp_url`; a run that went well sends no mail."
         )
 
     def tell(self) -> None:
@@ -194,7 +194,7 @@ class _Jobs:
         classes = list(dict.fromkeys(job.runs for job in jobs if job.runs and job.unread is None))
         if classes:
             self.notes.say(
-                f"Workers must offer the tasks {listed(classes)}: a class becomes a function with @task."
+                f"Workers must offer the tasks {quoted(classes)}: a class becomes a function with @task."
             )
         if any(job.command for job in jobs):
             self.notes.say(
@@ -254,18 +254,9 @@ def _attribute(name: str, sources: list[str]) -> str:
     return "${ " + made + " }"
 
 
-def _escaped(text: str) -> str:
-    """A text that is not taken for an expression."""
-    return text.replace("${", "$${")
-
-
 def _weekday(moment: dict[str, int]) -> int:
     """The day of the week as cron counts it, 0 for Sunday."""
     try:
         return date(moment["year"], moment.get("month", 1), moment.get("day", 1)).isoweekday() % 7
     except (KeyError, ValueError):
         return 1
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.flow.format.nodes import Place
-from penstock.flow.model.names import Hints, wrong_identifier, wrong_name
-from penstock.importing.imported import Imported, Notes, Wrongs, hint, listed, made, workflow_name
+from penstock.flow.model.names import Hints, quoted, wrong_identifier, wrong_name
+from penstock.importing.imported import Imported, Notes, Wrongs, circle_in, hint, made, whole, workflow_name
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Module, Unknown, read_either
 
@@ -93,21 +92,18 @@ class _Stages:
             )
         unknown = [key for key in stage if key not in KNOWN and key not in TIMEOUTS and key not in LOCKS]
         if unknown:
-            self.notes.say(f"Stage '{name}' says {listed(unknown)}, which has no counterpart here.")
-        made: dict[str, Any] = {"task": name}
-        after = self.prerequisites(name, stage)
-        if after:
-            made["after"] = after
-        if isinstance(stage.get("task_list"), str):
-            made["task_list"] = self.task_list(name, stage["task_list"])
-        retries = self.number(name, stage, "failure_retries")
-        if retries is not None:
-            made["retries"] = retries
-        if (multipliers := self.multipliers(name, stage)) is not None:
-            made["timeout_retries"] = multipliers
-        if timeouts := self.timeouts(name, stage):
-            made["timeouts"] = timeouts
-        return made
+            self.notes.say(f"Stage '{name}' says {quoted(unknown)}, which has no counterpart here.")
+        made = {
+            "task": name,
+            "after": self.prerequisites(name, stage) or None,
+            "task_list": self.task_list(name, stage.get("task_list")),
+            "retries": self.fitting(name, stage, "failure_retries", _is_count, "a whole number from 0 on"),
+            "timeout_retries": self.fitting(
+                name, stage, "timeout_retries", _are_factors, "a list of numbers above 0"
+            ),
+            "timeouts": self.timeouts(name, stage) or None,
+        }
+        return {key: value for key, value in made.items() if value is not None}
 
     def must_be(self, name: str, key: str, what: str) -> None:
         self.wrongs.say(f"{name}.{key}", f"`{key}` of '{name}' must be {what}")
@@ -125,31 +121,22 @@ class _Stages:
                 )
         return list(dict.fromkeys(found))
 
-    def task_list(self, name: str, given: str) -> str:
+    def task_list(self, name: str, given: Any) -> str | None:
+        if not isinstance(given, str):
+            return None
         if wrong := wrong_identifier(given):
             self.wrongs.say(f"{name}.task_list", f"`task_list` of '{name}' cannot be one: it {wrong}")
         return given
 
-    def number(self, name: str, stage: Mapping[str, Any], key: str) -> int | None:
+    def fitting(
+        self, name: str, stage: Mapping[str, Any], key: str, fits: Callable[[Any], bool], what: str
+    ) -> Any:
+        """What a stage says under a key; None where it says nothing, or nothing that fits."""
         value = stage.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            self.must_be(name, key, f"a whole number from 0 on, not {_shown(value)}")
-            return None
-        return value
-
-    def multipliers(self, name: str, stage: Mapping[str, Any]) -> list[float] | None:
-        value = stage.get("timeout_retries")
-        if value is None:
-            return None
-        numbers = isinstance(value, list) and all(
-            isinstance(each, int | float) and not isinstance(each, bool) and each > 0 for each in value
-        )
-        if not numbers:
-            self.must_be(name, "timeout_retries", f"a list of numbers above 0, not {_shown(value)}")
-            return None
-        return list(value)
+        if value is None or fits(value):
+            return value
+        self.must_be(name, key, f"{what}, not {_shown(value)}")
+        return None
 
     def timeouts(self, name: str, stage: Mapping[str, Any]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -175,13 +162,9 @@ class _Stages:
         if self.wrongs.problems:
             return
         graph = {name: list(stage.get("prerequisites") or ()) for name, stage in self.stages.items()}
-        try:
-            TopologicalSorter(graph).prepare()
-        except CycleError as error:
-            circle = " → ".join(reversed(error.args[1]))
-            self.wrongs.say(
-                error.args[1][0], f"these stages wait for each other, so that none would ever begin: {circle}"
-            )
+        if circle := circle_in(graph):
+            said = "these stages wait for each other, so that none would ever begin"
+            self.wrongs.say(circle[0], f"{said}: {' → '.join(circle)}")
 
     def tell(self) -> None:
         """What the dictionary says that is done in another way here."""
@@ -189,7 +172,7 @@ class _Stages:
         locked = [name for name, stage in self.stages.items() if any(key in stage for key in LOCKS)]
         if locked:
             self.notes.say(
-                f"The locks of {listed(locked)} were left out: a lease and an attempt number fence every report of a "
+                f"The locks of {quoted(locked)} were left out: a lease and an attempt number fence every report of a "
                 "worker; for one at a time over all runs write `serialize`, such as `serialize: data.user_uuid`."
             )
         if any("task_list" in stage for stage in stages):
@@ -205,12 +188,22 @@ class _Stages:
                 "A heartbeat of NONE became the default of 60s: workers send it by themselves while a task runs."
             )
         self.notes.say(
-            f"Workers must offer the tasks {listed(list(self.stages))}: `run_task(self, opts)` becomes a "
+            f"Workers must offer the tasks {quoted(list(self.stages))}: `run_task(self, opts)` becomes a "
             "function with @task, and `opts` is its `ctx.data` and `ctx.input`."
         )
         self.notes.say(
             "No stage has the time limit of a whole execution: say `timeout: 36h` at the top, if it is that."
         )
+
+
+def _is_count(value: Any) -> bool:
+    return whole(value) is not None
+
+
+def _are_factors(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, int | float) and not isinstance(each, bool) and each > 0 for each in value
+    )
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from typing import Any
 
-from penstock.importing.imported import Imported, Notes, Wrongs, made, step_name, workflow_name
+from penstock.importing.imported import Imported, Notes, Wrongs, escaped, made, step_name, workflow_name
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.zenko_conditions import basic_condition, script_condition
 from penstock.importing.zenko_rules import (
@@ -132,7 +132,7 @@ class _Diagram:
                 f"with expressions such as ${{ tags.a }}{also}; until then it sets none."
             )
             return {"set": {}}
-        return {"set": {str(node["key"]): _escaped(node["value"])}, **mode}
+        return {"set": {str(node["key"]): escaped(node["value"])}, **mode}
 
     def condition(self, node: Mapping[str, Any], name: str) -> str:
         if subtype_of(node) != ADVANCED:
@@ -156,7 +156,7 @@ class _Diagram:
             )
         given: dict[str, Any] = {"url": f"{ROUTER}/{node['func']}", "kind": "fission"}
         if subtype_of(node) == AZURE:
-            given = {"url": str(node["endpoint"]), "kind": "azure", "body": _escaped(node["postData"])}
+            given = {"url": str(node["endpoint"]), "kind": "azure", "body": escaped(node["postData"])}
             self.notes.say(
                 f"'{name}' is sent its `postData` alone, and what it answers is its output: to take tags from that, "
                 "add a `tag` step after it, or replace `body` by `params`, which are sent in addition to the context."
@@ -167,7 +167,7 @@ class _Diagram:
                 "is elsewhere, and allow its host with `egress_allow`."
             )
         if node.get("param") not in (None, ""):
-            given["params"] = _escaped(node["param"])
+            given["params"] = escaped(node["param"])
         if node.get("asynchronous") is not True:
             return given
         self.notes.say(
@@ -264,15 +264,6 @@ def _exclude(one: _CHOICE, other: _CHOICE) -> bool:
     """Whether both need different ports of the same decision."""
     taken = dict(one)
     return any(taken.get(id, port) != port for id, port in other)
-
-
-def _escaped(value: Any) -> Any:
-    """A value in which nothing is taken for an expression."""
-    if isinstance(value, str):
-        return value.replace("${", "$${")
-    if isinstance(value, dict):
-        return {_escaped(key): _escaped(each) for key, each in value.items()}
-    return [_escaped(each) for each in value] if isinstance(value, list) else value
 
 
 def _short(script: Any) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from penstock.importing.imported import Wrongs
+from penstock.importing.imported import Wrongs, circle_in
 
 SOURCES = ("data", "search")
 TYPES = (*SOURCES, "tag", "function", "decision", "update", "stopper")
@@ -175,10 +174,8 @@ def _check_cycles(model: Mapping[str, Any], wrongs: Wrongs) -> None:
     graph: dict[str, set[str]] = {node["id"]: set() for node in model["nodes"]}
     for start, _, end in edges_of(model):
         graph[end].add(start)
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
+    if circle := circle_in(graph):
+        ids = [node["id"] for node in model["nodes"]]
         names = {node["id"]: called(node, number) for number, node in enumerate(model["nodes"])}
-        circle = " → ".join(names[each] for each in reversed(error.args[1]))
-        number = [node["id"] for node in model["nodes"]].index(error.args[1][0])
-        wrongs.say(f"nodes[{number}]", f"the diagram has a cycle: {circle}")
+        said = " → ".join(names[each] for each in circle)
+        wrongs.say(f"nodes[{ids.index(circle[0])}]", f"the diagram has a cycle: {said}")

@@ -8,10 +8,10 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any
 
-from penstock.flow.checks.findings import Finding, quoted, warning
+from penstock.flow.checks.findings import Finding, warning
 from penstock.flow.compile.compile import BOXES, pick, written
 from penstock.flow.model.definition import Definition, External, Policy, Step
-from penstock.flow.model.names import Hints
+from penstock.flow.model.names import Hints, quoted
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.duration import format_duration, parse_duration
 from penstock.flow.values.schema_validation import violations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.flow.checks.findings import Finding, error, quoted, warning
+from penstock.flow.checks.findings import Finding, error, warning
 from penstock.flow.model.definition import Definition
-from penstock.flow.model.names import Hints
+from penstock.flow.model.names import Hints, quoted
 from penstock.flow.model.offer import Offer
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT, Net, Slot, Step
 from penstock.kernel.proof.structure import ends_run, reach, step_graph, takers

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from penstock.flow.model.names import quoted
 from penstock.kernel.net import CANCEL, FAIL, START, Exit, Net, Step
 from penstock.kernel.proof.analysis import Analysis, Deadlock
 from penstock.kernel.proof.structure import Graph, reach, step_graph, takers
@@ -80,12 +81,6 @@ def plain_item(item: Any) -> dict[str, str | None]:
     if isinstance(item, Event):
         return {"event": item.name}
     return {"fire": item.step, "port": item.port}
-
-
-def quoted(names: Any, last: str = "and") -> str:
-    """`'a', 'b' and 'c'`."""
-    words = [f"'{name}'" for name in names]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 # -- the proof in words: each finding says what to do about it ----------------------------------------------

@@ -94,6 +94,12 @@ def shown(text: str, longest: int = 40) -> str:
     return "'" + "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in cut) + "'"
 
 
+def quoted(names: Iterable[str], last: str = "and") -> str:
+    """`'a', 'b' and 'c'`."""
+    words = [f"'{name}'" for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
 def _in_name(character: str) -> bool:
     if character in _PUNCTUATION or character.isalnum():
         return True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from penstock.expression.errors import Fault
 from penstock.expression.functions.times import (
@@ -16,8 +17,9 @@ from penstock.expression.functions.times import (
     write_timestamp,
 )
 from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
-from penstock.expression.values import IPS, NETWORKS, NUMBERS, Duration, Timestamp, UInt, spoken, type_of
+from penstock.expression.values import IPS, NETWORKS, NUMBERS, Duration, Timestamp, UInt, spoken
 
+T = TypeVar("T")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 _DECIMAL = re.compile(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?|[+-]?(?:inf|infinity)|nan",
@@ -29,6 +31,13 @@ _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 def _cannot(value: Any, wanted: str) -> Fault:
     return Fault("no_such_overload", f"{spoken(value)} cannot be converted to {wanted}")
+
+
+def _converted(value: Any, wanted: str, by_type: Mapping[type, Callable[[Any], T]]) -> T:
+    convert = by_type.get(value.__class__)
+    if convert is None:
+        raise _cannot(value, wanted)
+    return convert(value)
 
 
 def _unreadable(text: str, wanted: str) -> Fault:
@@ -118,26 +127,12 @@ def encoded(text: str) -> bytes:
 
 def to_string(env: Env, value: Any) -> str:
     """`string(value)`."""
-    kind = value.__class__
-    if kind is str:
-        return str(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is float:
-        return write_double(value)
-    if kind is bytes:
-        return _decoded(env, value)
-    if kind is Timestamp:
-        return write_timestamp(value)
-    if kind is Duration:
-        return write_duration(value)
-    if kind in NUMBERS or kind in IPS or kind in NETWORKS:
-        return str(value)
-    raise _cannot(value, "a string")
+    if value.__class__ is bytes:
+        charge(env, 1 + len(value) // 8)
+    return _converted(value, "a string", _TO_STRING)
 
 
-def _decoded(env: Env, value: bytes) -> str:
-    charge(env, 1 + len(value) // 8)
+def _decoded(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -168,31 +163,25 @@ def _shortest(value: float) -> str:
 
 def to_timestamp(env: Env, value: Any) -> Timestamp:
     """`timestamp(value)`: from RFC 3339, or from the seconds since 1970."""
-    kind = value.__class__
-    if kind is Timestamp:
-        return Timestamp(value)
-    if kind is int:
-        return checked_timestamp(value * SECOND)
-    if kind is str:
-        return read_timestamp(value)
-    raise _cannot(value, "a timestamp")
+    return _converted(value, "a timestamp", _TO_TIMESTAMP)
 
 
 def to_duration(env: Env, value: Any) -> Duration:
     """`duration(value)`."""
-    kind = value.__class__
-    if kind is Duration:
-        return Duration(value)
-    if kind is str:
-        return read_duration(value)
-    raise _cannot(value, "a duration")
+    return _converted(value, "a duration", _TO_DURATION)
 
 
-def to_type(env: Env, value: Any) -> Any:
-    """`type(value)`."""
-    return type_of(value)
-
-
-def to_dyn(env: Env, value: Any) -> Any:
-    """`dyn(value)`: the value itself."""
-    return value
+_TO_STRING: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((str, *NUMBERS, *IPS, *NETWORKS), str),
+    bool: lambda value: "true" if value else "false",
+    float: write_double,
+    bytes: _decoded,
+    Timestamp: write_timestamp,
+    Duration: write_duration,
+}
+_TO_TIMESTAMP: dict[type, Callable[[Any], Timestamp]] = {
+    Timestamp: Timestamp,
+    int: lambda value: checked_timestamp(value * SECOND),
+    str: read_timestamp,
+}
+_TO_DURATION: dict[type, Callable[[Any], Duration]] = {Duration: Duration, str: read_duration}

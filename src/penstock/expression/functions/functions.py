@@ -10,6 +10,7 @@ import msgspec
 from penstock.expression.functions import conversions, patterns, strings
 from penstock.expression.functions.times import GETTERS, read_field
 from penstock.expression.limits import Env, charge
+from penstock.expression.values import type_of
 
 _ZONE_COST = 20
 
@@ -50,8 +51,8 @@ FUNCTIONS: dict[str, Function] = {
     "string": _free(conversions.to_string),
     "bool": _free(conversions.to_bool),
     "bytes": _free(conversions.to_bytes),
-    "type": _free(conversions.to_type),
-    "dyn": _free(conversions.to_dyn),
+    "type": _free(lambda env, value: type_of(value)),
+    "dyn": _free(lambda env, value: value),
     "duration": _free(conversions.to_duration),
     "timestamp": _free(conversions.to_timestamp),
     "glob": _free(patterns.glob, 2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -46,22 +47,6 @@ def search(env: Env, compiled: Any, text: Any) -> bool:
         return compiled.search(text) is not None
     except UnicodeEncodeError:
         raise Fault("bad_value", "the text holds half a character (a lone surrogate)") from None
-
-
-def matches(env: Env, text: Any, pattern: Any) -> bool:
-    """`text.matches(pattern)` for a pattern that is not known before."""
-    if pattern.__class__ is not str:
-        raise Fault("no_such_overload", f"a pattern is a string, not {spoken(pattern)}")
-    charge(env, _COMPILE_COST)
-    return search(env, compile_pattern(pattern), text)
-
-
-def glob(env: Env, text: Any, pattern: Any) -> bool:
-    """`glob(text, pattern)` for a pattern that is not known before."""
-    if pattern.__class__ is not str:
-        raise Fault("no_such_overload", f"a glob is a string, not {spoken(pattern)}")
-    charge(env, _COMPILE_COST)
-    return search(env, compile_glob(pattern), text)
 
 
 def compile_glob(pattern: str) -> Any:
@@ -153,3 +138,17 @@ def read_cidr(env: Env, text: Any) -> Any:
 def cidr_contains(network: Any, address: Any) -> bool:
     """Whether a network holds an address, given as address or text."""
     return read_ip([None, 0], address) in network
+
+
+def _matcher(what: str, compiled: Callable[[str], Any]) -> Callable[[Env, Any, Any], bool]:
+    def run(env: Env, text: Any, pattern: Any) -> bool:
+        if pattern.__class__ is not str:
+            raise Fault("no_such_overload", f"{what} is a string, not {spoken(pattern)}")
+        charge(env, _COMPILE_COST)
+        return search(env, compiled(pattern), text)
+
+    return run
+
+
+matches, glob = _matcher("a pattern", compile_pattern), _matcher("a glob", compile_glob)
+"""`text.matches(pattern)` and `glob(text, pattern)`, for a pattern that is not known before."""

@@ -42,15 +42,13 @@ class Steps:
 
 def select(value: Any, field: str, place: SourcePosition, spelled: str = "this value") -> Any:
     """The field of a map; a fault that names what is there where it has none."""
-    if value.__class__ is not dict:
-        shown = f"`{spelled}`" if spelled != "this value" else spelled
-        message = f"{shown} is {spoken(value)}, which has no field `{field[:80]}`"
-        raise Fault("no_such_overload", message, place)
-    try:
+    if value.__class__ is dict and field in value:
         return value[field]
-    except KeyError:
-        shown = f"`{spelled}`" if spelled != "this value" else spelled
-        raise Fault("no_such_key", f"{shown} has no key `{field[:80]}`", place, value, field) from None
+    shown = f"`{spelled}`" if spelled != "this value" else spelled
+    if value.__class__ is dict:
+        raise Fault("no_such_key", f"{shown} has no key `{field[:80]}`", place, value, field)
+    message = f"{shown} is {spoken(value)}, which has no field `{field[:80]}`"
+    raise Fault("no_such_overload", message, place)
 
 
 def read_root(name: str, place: SourcePosition) -> Run:
@@ -279,19 +277,10 @@ def not_bool(value: Any, place: SourcePosition, sign: str) -> Fault:
     return Fault("no_such_overload", f"`{sign}` needs true or false, not {spoken(value)}", place)
 
 
-def every(terms: Sequence[Run], places: Sequence[SourcePosition]) -> Run:
-    """`a && b …`: false where any term is, even if another fails."""
-    return _decided_by(False, "&&", terms, places)
-
-
-def some(terms: Sequence[Run], places: Sequence[SourcePosition]) -> Run:
-    """`a || b …`: true where any term is, even if another fails."""
-    return _decided_by(True, "||", terms, places)
-
-
-def _decided_by(answer: bool, sign: str, terms: Sequence[Run], places: Sequence[SourcePosition]) -> Run:
-    """One term that has the answer decides; faults of the others matter only where none has it."""
-    pairs, otherwise = tuple(zip(terms, places, strict=True)), not answer
+def decided_by(sign: str, terms: Iterable[tuple[Run, SourcePosition]]) -> Run:
+    """`a && b …` or `a || b …`: one false, or one true, decides, even if another term fails."""
+    pairs, answer = tuple(terms), sign == "||"
+    otherwise = not answer
 
     def run(env: Env) -> bool:
         held: Fault | None = None
@@ -325,10 +314,8 @@ def invert(operand: Run, place: SourcePosition) -> Run:
 
     def run(env: Env) -> bool:
         value = operand(env)
-        if value is True:
-            return False
-        if value is False:
-            return True
+        if value.__class__ is bool:
+            return value is False
         raise not_bool(value, place, "!")
 
     return run

@@ -164,8 +164,9 @@ class Builder:
         return closures.calculate(first, rest)
 
     def logic(self, node: Logic) -> Run:
-        make = closures.every if node.operator == "&&" else closures.some
-        return make([self.build(term) for term in node.terms], [self.place(term) for term in node.terms])
+        return closures.decided_by(
+            node.operator, [(self.build(each), self.place(each)) for each in node.terms]
+        )
 
     def choice(self, node: Choice) -> Run:
         cases = [(self.build(test), self.build(value), self.place(test)) for test, value in node.cases]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -27,6 +28,7 @@ from penstock.expression.syntax.syntax import (
 )
 from penstock.expression.values import UInt
 
+T = TypeVar("T")
 _TOKEN = re.compile(
     r"""
     (?P<space>(?:[ \t\r\n\f]|//[^\n]*)+)
@@ -98,7 +100,9 @@ def _literal(kind: str, text: str, place: SourcePosition) -> Any:
     body = quoted[width:-width]
     if kind == "raw":
         return _encoded(body, place) if "b" in prefix else body
-    return _bytes(body, place) if "b" in prefix else _string(body, place)
+    if "b" in prefix:
+        return _bytes(body, place)
+    return _ESCAPE.sub(lambda match: chr(_code_point(match, place)), body)
 
 
 def _whole(text: str, place: SourcePosition) -> int:
@@ -111,10 +115,6 @@ def _whole(text: str, place: SourcePosition) -> int:
     if value > (UINT_HIGH if unsigned else INT_HIGH + 1):
         raise place.error("overflow", "this number does not fit 64 bits")
     return UInt(value) if unsigned else value
-
-
-def _string(body: str, place: SourcePosition) -> str:
-    return _ESCAPE.sub(lambda match: chr(_code_point(match, place)), body)
 
 
 def _bytes(body: str, place: SourcePosition) -> bytes:
@@ -174,26 +174,29 @@ _RESERVED = frozenset(
 def parse(source: str, start: int = 0, closing: str = "") -> tuple[Node, int]:
     """The expression from `start` to the end of the text, or to the sign `closing`; and where that ended."""
     parser = _Parser(source, start, closing)
-    if parser.sees(closing) if closing else parser.token.kind == "end":
+    if parser.at_end():
         raise parser.error("the expression is empty")
     try:
         node = parser.expression()
     except RecursionError:
         raise parser.error("parts are nested too deep", "too_deep") from None
-    if not (parser.sees(closing) if closing else parser.token.kind == "end"):
+    if not parser.at_end():
         raise parser.unexpected("an operator" if not closing else f"an operator or `{closing}`")
     return node, parser.token.end
 
 
 class _Parser:
     def __init__(self, source: str, start: int, closing: str) -> None:
-        self.source, self.start, self.depth = source, start, 0
+        self.source, self.start, self.closing, self.depth = source, start, closing, 0
         if not closing and len(source) > SOURCE:
             message = f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
             raise SourcePosition(source, SOURCE).error("too_long", message)
         self.token = next_token(source, start)
 
     # Moving on
+
+    def at_end(self) -> bool:
+        return self.sees(self.closing) if self.closing else self.token.kind == "end"
 
     def sees(self, text: str) -> bool:
         token = self.token
@@ -314,12 +317,11 @@ class _Parser:
 
     def selection(self, operand: Node) -> Node:
         token = self.token
-        if token.kind == "quoted":
-            self.take()
-            return Select(token.start, operand, token.text[1:-1])
-        if token.kind != "name":
+        if token.kind not in ("quoted", "name"):
             raise self.unexpected("the name of a field")
         self.take()
+        if token.kind == "quoted":
+            return Select(token.start, operand, token.text[1:-1])
         if self.accept("("):
             return self.called(token, operand)
         if token.text in _WORDS or token.text == "in":
@@ -328,20 +330,20 @@ class _Parser:
         return Select(token.start, operand, token.text)
 
     def called(self, name: Token, target: Node | None) -> Node:
-        arguments = tuple(self.listed(")"))
+        arguments = tuple(self.listed(")", self.expression))
         call = Call(name.start, name.text, target, arguments)
         if target is None:
             return _has_argument(call, self.source) if name.text == "has" else call
         return _expand(call, target, self.source)
 
-    def listed(self, closing: str) -> list[Node]:
-        items: list[Node] = []
+    def listed(self, closing: str, item: Callable[[], T]) -> list[T]:
+        items: list[T] = []
         while not self.accept(closing):
             if items:
                 self.expect(",", f"`,` or `{closing}`")
                 if closing != ")" and self.accept(closing):
                     break
-            items.append(self.expression())
+            items.append(item())
         return items
 
     # Literals, names and what is in brackets
@@ -364,10 +366,9 @@ class _Parser:
             self.expect(")")
             return node
         if opened == "[":
-            return Items(token.start, tuple(self.listed("]")))
-        return self.entries(token) if opened == "{" else self.rooted()
-
-    def rooted(self) -> Node:
+            return Items(token.start, tuple(self.listed("]", self.expression)))
+        if opened == "{":
+            return Entries(token.start, tuple(self.listed("}", self.entry)))
         if self.token.kind != "name" or self.token.text in _WORDS:
             raise self.unexpected("a name")
         return self.name()
@@ -382,17 +383,10 @@ class _Parser:
         self.take()
         return self.called(token, None) if self.accept("(") else Name(token.start, token.text)
 
-    def entries(self, opened: Token) -> Node:
-        entries: list[tuple[Node, Node]] = []
-        while not self.accept("}"):
-            if entries:
-                self.expect(",", "`,` or `}`")
-                if self.accept("}"):
-                    break
-            key = self.expression()
-            self.expect(":")
-            entries.append((key, self.expression()))
-        return Entries(opened.start, tuple(entries))
+    def entry(self) -> tuple[Node, Node]:
+        key = self.expression()
+        self.expect(":")
+        return key, self.expression()
 
 
 # -- macros: calls that are syntax and no functions ---------------------------------------------------------

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Generic, NamedTuple, TypeVar
+
 from msgspec import Struct
 
 from penstock.kernel.proof.trace import Trace
+
+T = TypeVar("T")
+
+
+class Answer(NamedTuple, Generic[T]):
+    """What a search was made for, whether it saw all that it had to, and how many states."""
+
+    found: T
+    complete: bool
+    states: int
 
 
 class Deadlock(Struct, frozen=True):

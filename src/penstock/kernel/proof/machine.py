@@ -188,9 +188,9 @@ class Machine:
         self.rules: list[Rule] = [rule for index in self.steps for rule in self._rules(index)]
         self.rank = [-order[rule.step] for rule in self.rules]  # the deepest step has the highest rank
         self._link_touches()
-        self._by_name: dict[str, list[Rule]] = {}
+        self.by_name: dict[str, list[Rule]] = {}
         for rule in self.rules:
-            self._by_name.setdefault(net.steps[rule.step].name, []).append(rule)
+            self.by_name.setdefault(net.steps[rule.step].name, []).append(rule)
         self.arrivals = [(event, self._arrival(event)) for event in self.arriving]
         self.initial = self._start()
 
@@ -311,10 +311,6 @@ class Machine:
     def _start(self) -> State:
         puts = self.puts(self.scope.given)
         return tuple(puts.get(place, 0) for place in range(self.size))
-
-    def rules_of(self, name: str) -> list[Rule]:
-        """The rules of a step, by its name."""
-        return self._by_name.get(name, [])
 
     def came(self, state: State, event: Outside) -> bool:
         return bool(state[self.flags[f"came {event.name}"]])

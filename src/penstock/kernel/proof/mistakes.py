@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from penstock.kernel.net import CANCEL, ENDINGS, FAIL, START, TIMEOUT, Exit, Net, Step
+from penstock.kernel.proof.analysis import Answer
 from penstock.kernel.proof.closing import explore_ends
 from penstock.kernel.proof.counterexample import tell_firing
 from penstock.kernel.proof.machine import LEAST_OWED, Machine, Scope
@@ -49,13 +50,9 @@ MANY = 10**6
 # -- an either/or join below a parallel split: steps outside any loop that fire more than once ----------------
 
 
-class FiredTwice(NamedTuple):
-    traces: dict[str, Trace]
-    complete: bool
-    states: int
-
-
-def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, budget: Budget) -> FiredTwice:
+def fires_twice(
+    net: Net, whole: Machine, alive: frozenset[int], shape: Shape, budget: Budget
+) -> Answer[dict[str, Trace]]:
     """Each step where doubling begins, with a trace; steps that only pass it on are left out."""
     found: dict[str, Trace] = {}
     graph = step_graph(net)
@@ -64,7 +61,7 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
     complete, states = True, 0
     for step in reversed(finishing_order(graph)):
         if budget.out_of_time():
-            return FiredTwice(found, False, states)
+            return Answer(found, False, states)
         if step in spoiled or step not in alive or _ends_at_once(net, step) or counted.at_most_once(step):
             continue
         space = _search(net, step, shape, budget)
@@ -77,7 +74,7 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
             spoiled |= reach(graph, {step})
         elif space.complete:
             counted.once(step)
-    return FiredTwice(found, complete, states)
+    return Answer(found, complete, states)
 
 
 def _fed_again_and_again(net: Net, graph: list[set[int]]) -> set[int]:
@@ -162,23 +159,14 @@ def _shown_twice(net: Net, step: int, whole: Machine, space: Space, budget: Budg
 # -- FAIL reached with every step done and nothing from outside -----------------------------------------------
 
 
-class FailedUnasked(NamedTuple):
-    trace: Trace | None
-    complete: bool
-    states: int
-
-
-def goes_well(step: Step, way: Exit) -> bool:
-    """The exit of a step that did what it was asked to: `done`, or the only exit of a task without ports."""
-    return way.port in ("done", None)
-
-
-def fail_without_failure(net: Net, whole: Machine, budget: Budget) -> FailedUnasked:
+def fail_without_failure(net: Net, whole: Machine, budget: Budget) -> Answer[Trace | None]:
     """A shortest trace to FAIL over steps that are done."""
-    return trace_to_fail(net, whole, Scope(follows=goes_well, arriving=(), prune=False), budget)
+    # What a step that did as it was asked ends on: `done`, or the only exit of a task without ports.
+    scope = Scope(follows=lambda step, way: way.port in ("done", None), arriving=(), prune=False)
+    return trace_to_fail(net, whole, scope, budget)
 
 
-def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> FailedUnasked:
+def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Answer[Trace | None]:
     """A shortest trace to FAIL within the scope."""
 
     def goes_on(step: Step, way: Exit) -> bool:
@@ -188,17 +176,16 @@ def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Fai
     alive = fillable(net, given, goes_on)
     culprits = {i for i in alive if any(_fails(scope, net.steps[i], way) for way in net.steps[i].exits)}
     if not culprits:
-        return FailedUnasked(None, True, 0)
+        return Answer(None, True, 0)
     part = frozenset(reach(reverse(step_graph(net, goes_on)), culprits)) & alive
     machine = Machine(net, scope._replace(steps=part))
-    targets = {
-        number for number, rule in enumerate(machine.rules) if rule.step in culprits and not rule.begins
-    }
+    rules = enumerate(machine.rules)
+    targets = {number for number, rule in rules if rule.step in culprits and not rule.begins}
     space = survey(machine, shape_of(net), budget, goal=lambda state, ready: not targets.isdisjoint(ready))
     if space.found is None:
-        return FailedUnasked(None, space.complete, len(space.states))
+        return Answer(None, space.complete, len(space.states))
     trace = tell_firing(whole, space, lambda state: _last(machine, state, targets), lambda _: True, budget)
-    return FailedUnasked(trace, trace is not None, len(space.states))
+    return Answer(trace, trace is not None, len(space.states))
 
 
 def _fails(scope: Scope, step: Step, way: Exit) -> bool:
@@ -235,7 +222,7 @@ def search_cleanups(net: Net, fail: bool, alive: frozenset[int], budget: Budget)
     """The clean-up after each end event: alone where nothing of the run before can reach it, else with the run."""
     graph = step_graph(net, lambda step, way: True)
     parts = {end: frozenset(reach(graph, takers(net).get(end, ()))) for end in end_events(net, fail)}
-    apart = [end for end, part in parts.items() if is_apart(net, part, end, alive)]
+    apart = [end for end, part in parts.items() if is_apart(net, part, alive)]
     found = [_alone(net, end, parts[end], budget) for end in apart]
     known = alive.union(*(cleanup.alive for cleanup in found))
     fed = frozenset().union(*(part for end, part in parts.items() if end not in apart))
@@ -254,7 +241,7 @@ def _past_ends(net: Net, graph: Graph) -> frozenset[int]:
     return frozenset(reach(graph, {taker for name in fired for taker in taking.get(name, ())}))
 
 
-def is_apart(net: Net, part: frozenset[int], end: str, alive: frozenset[int]) -> bool:
+def is_apart(net: Net, part: frozenset[int], alive: frozenset[int]) -> bool:
     """Whether only the end event and steps that never fire before it feed these steps (S11)."""
     given = {START, *net.outside_names()}
     for index, step in enumerate(net.steps):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import EMPTY, Marking, Token
 from penstock.kernel.net import ENDINGS, OK, START, Exit, WiredSlot, Wiring
-from penstock.kernel.proof.analysis import Deadlock
+from penstock.kernel.proof.analysis import Answer, Deadlock
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
@@ -30,14 +30,6 @@ class Moment(NamedTuple):
     came: frozenset[str] = frozenset()
     trace: Trace = ()
     events: int = 0  # fired so far: a queue tells its events apart by their numbers
-
-
-class Answer(NamedTuple):
-    """A standstill, if there is one; `complete` says whether all was seen that had to be."""
-
-    deadlock: Deadlock | None
-    complete: bool
-    states: int
 
 
 def begin_run(wiring: Wiring) -> Moment:
@@ -72,7 +64,7 @@ def _play(wiring: Wiring, trace: Trace) -> Moment | None:
     return moment
 
 
-def search_in_order(wiring: Wiring, budget: Budget) -> Answer:
+def search_in_order(wiring: Wiring, budget: Budget) -> Answer[Deadlock | None]:
     """Breadth first over all that can happen, so that the first standstill is a shortest one."""
     first = begin_run(wiring)
     seen, todo = {_shape(first)}, deque([first])

@@ -85,7 +85,7 @@ def _with_begun(machine: Machine, states: set[State]) -> set[State]:
 
 def _fire(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
     assert isinstance(item, Fire)
-    for rule in machine.rules_of(item.step):
+    for rule in machine.by_name.get(item.step, []):
         for bind, moves in zip(rule.binds, rule.moves, strict=True):
             if not rule.begins and bind.holds(state):
                 yield from (move.apply(state, frozenset()) for move in moves if move.label == item)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from penstock.kernel.net import ENDINGS, FAIL, Net, Step, Wiring
-from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
+from penstock.kernel.proof.analysis import Analysis, Answer, Deadlock, Leftover, Unbounded
 from penstock.kernel.proof.counterexample import SHORTEST, proved
 from penstock.kernel.proof.machine import (
     LEAST_OWED,
@@ -27,7 +27,7 @@ from penstock.kernel.proof.mistakes import (
     search_cleanups,
     trace_to_fail,
 )
-from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, second_firing, standstill
+from penstock.kernel.proof.ordered import left_at, search_in_order, second_firing, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.search import Budget, Shape, Space, can_reach, plain_search, shape_of, survey
 from penstock.kernel.proof.trace import Event, Fire, Trace
@@ -74,11 +74,11 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
     seen += sum(len(cleanup.space.states) for cleanup in cleanups)
     return Analysis(
         dead=_dead(main, cleanups),
-        deadlock=ordered.deadlock,
+        deadlock=ordered.found,
         no_end=_no_end(main, cleanups),
         unbounded=_unbounded(main) or _cleanup_unbounded(main, cleanups),
-        fail_without_failure=unasked.trace,
-        fires_twice=_twice_in_order(main, twice.traces),
+        fail_without_failure=unasked.found,
+        fires_twice=_twice_in_order(main, twice.found),
         leftover=_leftover(main),
         complete=complete,
         states=seen,
@@ -108,7 +108,7 @@ def _unsearched(net: Net) -> Analysis:
     )
 
 
-def _in_order(main: Main) -> Answer:
+def _in_order(main: Main) -> Answer[Deadlock | None]:
     """A standstill that can be played; one that the counts find and the engine does not is looked for anew (S18)."""
     found = _deadlock(main)
     if found is None or any(step.keyed for step in main.net.steps):
@@ -273,7 +273,7 @@ def _cleanup_unbounded(main: Main, cleanups: list[CleanUp]) -> Unbounded | None:
 def _way_to(main: Main, end: str | None) -> Trace:
     if end != FAIL:
         return () if end is None else (Event(end),)
-    return trace_to_fail(main.net, main.whole, Scope(prune=False), main.budget).trace or ()
+    return trace_to_fail(main.net, main.whole, Scope(prune=False), main.budget).found or ()
 
 
 def _assumes(net: Net, space: Space) -> tuple[str, ...]:

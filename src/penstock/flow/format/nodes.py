@@ -40,22 +40,16 @@ class Node(Struct, frozen=True):
     keys: dict[str, Place] | None = None
 
 
-class Findings:
+class Findings(Struct):
     """Collects the problems of one document; `elsewhere` tells which level a key belongs to.
 
     Of what is `unfinished` it is no problem that there is no step yet.
     """
 
-    def __init__(
-        self,
-        file: str | None = None,
-        elsewhere: Mapping[str, str] | None = None,
-        unfinished: bool = False,
-    ) -> None:
-        self.file = file
-        self.unfinished = unfinished
-        self.elsewhere = elsewhere or {}
-        self.problems: list[Problem] = []
+    file: str | None = None
+    elsewhere: Mapping[str, str] = {}
+    unfinished: bool = False
+    problems: list[Problem] = []
 
     def add(self, code: str, path: str, message: str, place: Place | None = None) -> None:
         """Record a problem; raises where there are so many that telling more would help nobody."""
@@ -66,9 +60,9 @@ class Findings:
         if len(self.problems) > MAX_PROBLEMS:
             raise self.error()
 
-    def stop(self, code: str, message: str, place: Place | None = None, path: str = "") -> DefinitionError:
+    def stop(self, code: str, message: str, place: Place | None = None) -> DefinitionError:
         """The error to raise where nothing more can be read: this problem after all found so far."""
-        self.add(code, path, message, place)
+        self.add(code, "", message, place)
         return self.error()
 
     def error(self) -> DefinitionError:
@@ -153,12 +147,11 @@ def too_deep(findings: Findings, place: Place | None) -> DefinitionError:
     return findings.stop("too_deep", f"Lists and maps are nested more than {MAX_DEPTH} deep here.", place)
 
 
-class PlainTree:
+class PlainTree(Struct):
     """Makes nodes of decoded JSON, which has no places: problems name paths instead."""
 
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
-        self.count = 0
+    findings: Findings
+    count: int = 0
 
     def node(self, value: Json, path: str = "", depth: int = 1) -> Node:
         self.count += 1

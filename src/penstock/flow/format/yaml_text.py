@@ -93,8 +93,8 @@ class _Builder:
     def document(self) -> Node:
         acts: dict[type[Any], Callable[[Any], None]] = {
             yaml.ScalarEvent: self.scalar,
-            yaml.MappingStartEvent: self.open_map,
-            yaml.SequenceStartEvent: self.open_list,
+            yaml.MappingStartEvent: lambda event: self.open(event, Node({}, _place(event), {}), "map"),
+            yaml.SequenceStartEvent: lambda event: self.open(event, Node([], _place(event)), "seq"),
             yaml.MappingEndEvent: self.close,
             yaml.SequenceEndEvent: self.close,
             yaml.AliasEvent: self.alias,
@@ -125,12 +125,6 @@ class _Builder:
             message = "A file holds one definition; a second document begins here."
             raise self.findings.stop("several_documents", message, _place(event))
 
-    def open_map(self, event: Any) -> None:
-        self.open(event, Node({}, _place(event), {}), "map")
-
-    def open_list(self, event: Any) -> None:
-        self.open(event, Node([], _place(event)), "seq")
-
     def open(self, event: Any, node: Node, tag: str) -> None:
         if len(self.stack) > MAX_DEPTH:
             raise too_deep(self.findings, node.place)
@@ -147,9 +141,7 @@ class _Builder:
             self.anchors[done.anchor] = done.node
 
     def scalar(self, event: Any) -> None:
-        mark = event.start_mark
-        place = (mark.line + 1, mark.column + 1)
-        value = event.value
+        place, value = _place(event), event.value
         if event.tag is not None or event.style == '"' or (value[:1] in _FIRST and event.implicit[0]):
             value = check_scalar(self.resolve(event, place), self.findings, place)
         node = Node(value, place)

@@ -51,7 +51,7 @@ class _Column:
 
     def __init__(self, grid: Grid, cells: Sequence[int], floor: float = -inf) -> None:
         self.cells, self.floor = cells, floor
-        self.offsets = _sums(_gaps(grid, cells))[: len(cells)]
+        self.offsets = list(accumulate(_gaps(grid, cells), initial=0.0))[: len(cells)]
 
 
 def _rounds(columns: Sequence[_Column], before: Pulls, after: Pulls, tops: list[float]) -> None:
@@ -103,15 +103,12 @@ def _pulls(grid: Grid, counts: Sequence[bool]) -> tuple[Pulls, Pulls]:
     """What draws each cell from its left and from its right; only cells that count draw others."""
     before: Pulls = defaultdict(list)
     after: Pulls = defaultdict(list)
-    for line in grid.lines:
-        for other in line.others:
-            if line.hub.left != other.left:
-                left, right = (line.hub, other) if line.hub.left else (other, line.hub)
-                weight = _weight(line, grid.cells[left.cell], grid.cells[right.cell])
-                if counts[left.cell]:
-                    before[right.cell].append((left.cell, left.offset - right.offset, weight))
-                if counts[right.cell]:
-                    after[left.cell].append((right.cell, right.offset - left.offset, weight))
+    for line, left, right in grid.spans():
+        weight = _weight(line, grid.cells[left.cell], grid.cells[right.cell])
+        if counts[left.cell]:
+            before[right.cell].append((left.cell, left.offset - right.offset, weight))
+        if counts[right.cell]:
+            after[left.cell].append((right.cell, right.offset - left.offset, weight))
     return before, after
 
 
@@ -135,11 +132,6 @@ def _space(upper: Cell, lower: Cell) -> float:
     if upper.node is None or lower.node is None:
         return 16.0
     return 14.0 if max(upper.shape.height, lower.shape.height) < 30 else 26.0
-
-
-def _sums(gaps: Sequence[float]) -> list[float]:
-    """How far below the first cell each one lies at least."""
-    return list(accumulate(gaps, initial=0.0))
 
 
 def _settle(column: _Column, pulls: Pulls, tops: list[float]) -> None:

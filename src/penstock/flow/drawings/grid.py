@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -50,6 +50,13 @@ class Grid(Struct, frozen=True):
     cells: tuple[Cell, ...]
     columns: tuple[tuple[int, ...], ...]
     lines: tuple[Line, ...]
+
+    def spans(self) -> Iterator[tuple[Line, Pin, Pin]]:
+        """Each line that crosses its channel, with the pins at its left and right, for each of its ends."""
+        for line in self.lines:
+            for other in line.others:
+                if line.hub.left != other.left:
+                    yield (line, line.hub, other) if line.hub.left else (line, other, line.hub)
 
 
 _POINT = Shape(0.0, 0.0, (0.0,), (0.0,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from penstock.flow.drawings.cell_positions import heights_of
 from penstock.flow.drawings.diagram import Diagram
@@ -115,22 +115,17 @@ def _channel(turns: Sequence[Turn], last: bool = True) -> float:
     return max(_NARROW, 2 * _MARGIN + TRACK * (tracks - 1))
 
 
-class _Pen:
+class _Pen(Struct):
     """Knows where pins and tracks are, and collects strokes by group."""
 
-    def __init__(
-        self,
-        grid: Grid,
-        tops: Sequence[float],
-        turns: dict[int, list[Turn]],
-        lefts: list[float],
-        widths: list[float],
-        spots: dict[str, Spot],
-    ) -> None:
-        self.grid, self.tops, self.turns, self.lefts, self.widths = grid, tops, turns, lefts, widths
-        self.spots = spots
-        self.strokes: dict[str, list[tuple[Point, ...]]] = defaultdict(list)
-        self.backward: dict[str, list[Point]] = defaultdict(list)
+    grid: Grid
+    tops: Sequence[float]
+    turns: dict[int, list[Turn]]
+    lefts: list[float]
+    widths: list[float]
+    spots: dict[str, Spot]
+    strokes: dict[str, list[tuple[Point, ...]]] = field(default_factory=lambda: defaultdict(list))
+    backward: dict[str, list[Point]] = field(default_factory=lambda: defaultdict(list))
 
     def point(self, pin: Pin) -> Point:
         cell = self.grid.cells[pin.cell]

@@ -69,14 +69,11 @@ def _draw_in(
 def _bends(grid: Grid, tops: Sequence[float]) -> list[Bend]:
     """The wires that are straight or nearly so, straight ones first."""
     found = []
-    for line in grid.lines:
-        for other in line.others:
-            if line.hub.left != other.left:
-                left, right = (line.hub, other) if line.hub.left else (other, line.hub)
-                offset = left.offset - right.offset
-                drift = tops[left.cell] - tops[right.cell] + offset
-                if abs(drift) <= _LITTLE:
-                    found.append((drift, offset, left.cell, right.cell))
+    for _, left, right in grid.spans():
+        offset = left.offset - right.offset
+        drift = tops[left.cell] - tops[right.cell] + offset
+        if abs(drift) <= _LITTLE:
+            found.append((drift, offset, left.cell, right.cell))
     return [(offset, left, right) for _, offset, left, right in sorted(found, key=lambda bend: abs(bend[0]))]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
@@ -11,7 +12,7 @@ from msgspec.structs import asdict
 
 from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
 from penstock.flow.compile.source_scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
-from penstock.flow.model import definition, retry_policy
+from penstock.flow.model import retry_policy
 from penstock.flow.model.box import BadParameter, Box, Kind, Queue, Reaction, View
 from penstock.flow.model.definition import Definition, Notice, Policy, Slot, Step
 from penstock.flow.model.names import Hints
@@ -145,27 +146,25 @@ def compile_flow(
     return _Compiler(definition, kinds, offers or {}, places or {}, suffix).flow(version, file)
 
 
-class _Compiler:
+class _Compiler(Struct, dict=True):
     """Gathers problems while it compiles, so that all are told at once."""
 
-    def __init__(
-        self,
-        definition: Definition,
-        kinds: Mapping[str, Kind],
-        offers: Mapping[str, Offer],
-        places: Places,
-        suffix: str = "",
-    ) -> None:
-        self.definition = definition
-        self.kinds = kinds
-        self.offers = offers
-        self.places, self.suffix = places, suffix
-        self.problems: list[Problem] = []
-        self.unmade: set[str] = set()  # steps whose box cannot be made: nobody knows its ports
-        self.awaited = {
-            name for step in definition.steps.values() for slot in slots_of(step) for name in slot.events
-        }
-        self.told = {name for notice in definition.notify or () for name in notice.events or ()}
+    definition: Definition
+    kinds: Mapping[str, Kind]
+    offers: Mapping[str, Offer]
+    places: Places
+    suffix: str
+    problems: list[Problem] = []
+    unmade: set[str] = set()  # steps whose box cannot be made: nobody knows its ports
+
+    @cached_property
+    def awaited(self) -> set[str]:
+        steps = self.definition.steps.values()
+        return {name for step in steps for slot in slots_of(step) for name in slot.events}
+
+    @cached_property
+    def told(self) -> set[str]:
+        return {name for notice in self.definition.notify or () for name in notice.events or ()}
 
     def flow(self, version: int, file: str | None) -> Flow:
         boxes = {name: self.box(name, step) for name, step in self.definition.steps.items()}
@@ -303,10 +302,10 @@ class _Compiler:
             retry=RetryPolicy(
                 pick(own.retries, defaults.retries, 0),
                 pick(own.timeout_retries, defaults.timeout_retries, (1, 1, 1)),
-                backoff_of(own.backoff, defaults.backoff),
+                retry_policy.Backoff(**written(own.backoff, defaults.backoff)),
                 offer is not None and offer.resumes,
             ),
-            timeouts=timeouts_of(own.timeouts, defaults.timeouts),
+            timeouts=Timeouts(**written(own.timeouts, defaults.timeouts)),
             task_list=self.task_list(step, defaults),
             priority=pick(own.priority, defaults.priority, 0),
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
@@ -356,10 +355,21 @@ class _Compiler:
 
     def check_notify(self, net: Net) -> None:
         """Of what somebody is told can happen, and what is told can be worked out, as far as its text shows."""
-        for number, notice in enumerate(self.definition.notify or ()):
+        notices = self.definition.notify or ()
+        for number, notice in enumerate(notices):
             self.expression(f"notify[{number}].data", notice.data, NOTICE_SCOPE)
-        for problem in topic_problems(self.definition, net):
-            self.problem(*problem)
+        for number, external in enumerate(self.definition.external or ()):
+            if external.from_ is not None and external.from_.kind == "topic" and not external.from_.key:
+                needs = "needs `key`: what finds its run, such as {order: body.order}"
+                self.problem("missing_key", f"external[{number}].from", f"event '{external.name}' {needs}")
+        known = net.fired.union(net.outside_names(), RESERVED)
+        hints = Hints()
+        for number, notice in enumerate(notices):
+            for name in (name for name in notice.events or () if name not in known):
+                near = hints.nearest(name, known)
+                hint = f"; did you mean '{near}'?" if near else ""
+                message = f"`notify` names the event '{name}', which nothing in the workflow fires{hint}"
+                self.problem("unknown_event", f"notify[{number}].events", message)
 
     def expression(self, path: str, source: str | None, names: tuple[str, ...]) -> Expression | None:
         if source is None:
@@ -450,16 +460,6 @@ def written(own: Struct | None, default: Struct | None) -> dict[str, Any]:
     return found
 
 
-def backoff_of(own: definition.Backoff | None, default: definition.Backoff | None) -> retry_policy.Backoff:
-    return retry_policy.Backoff(**written(own, default))
-
-
-def timeouts_of(
-    own: definition.Timeouts | None, default: definition.Timeouts | None
-) -> retry_policy.Timeouts:
-    return retry_policy.Timeouts(**written(own, default))
-
-
 # -- topics: the messages of `notify` ------------------------------------------------------------------------
 
 NOTICE_SCOPE = ("run", "data", "tags", "event", "status", "result", "error")
@@ -480,22 +480,3 @@ def webhook_of(topic: str) -> tuple[str, str]:
     """The address, and the name of the secret, of such a topic."""
     url, _, secret = topic.rpartition("#")
     return url, secret
-
-
-def topic_problems(definition: Definition, net: Net) -> Iterator[tuple[str, str, str]]:
-    """Code, path and sentence of whatever is wrong: an event that nothing fires, a message without a key."""
-    for number, external in enumerate(definition.external or ()):
-        if external.from_ is not None and external.from_.kind == "topic" and not external.from_.key:
-            message = (
-                f"event '{external.name}' needs `key`: what finds its run, such as {{order: body.order}}"
-            )
-            yield "missing_key", f"external[{number}].from", message
-    fired = {name for step in net.steps for exit in step.exits for name in exit.fires}
-    known = fired | {event.name for event in net.outside} | RESERVED
-    hints = Hints()
-    for number, notice in enumerate(definition.notify or ()):
-        for name in (name for name in notice.events or () if name not in known):
-            near = hints.nearest(name, known)
-            hint = f"; did you mean '{near}'?" if near else ""
-            message = f"`notify` names the event '{name}', which nothing in the workflow fires{hint}"
-            yield "unknown_event", f"notify[{number}].events", message

@@ -7,6 +7,7 @@ therefore played here before anybody sees it, and looked for anew where the play
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from penstock.kernel.firing import MutableMarking
@@ -66,20 +67,33 @@ def _play(wiring: Wiring, trace: Trace) -> Moment | None:
 
 def search_in_order(wiring: Wiring, budget: Budget) -> Answer[Deadlock | None]:
     """Breadth first over all that can happen, so that the first standstill is a shortest one."""
-    first = begin_run(wiring)
-    seen, todo = {_shape(first)}, deque([first])
-    while todo:
-        if len(seen) > min(MAX_STATES, budget.states) or budget.out_of_time():
+    seen: set[object] = set()
+    for moment in _moments(wiring, budget, _shape, seen):
+        if moment is None:
             return Answer(None, False, len(seen))
-        moment = todo.popleft()
         if _stalled(wiring, moment):
             return Answer(Deadlock(moment.trace, _starving(wiring, moment.marking)), True, len(seen))
+    return Answer(None, True, len(seen))
+
+
+def _moments(
+    wiring: Wiring, budget: Budget, shape: Callable[[Moment], object], seen: set[object]
+) -> Iterator[Moment | None]:
+    """Every moment that a run can come to, the nearest first, each `shape` once; None where the budget is spent."""
+    first = begin_run(wiring)
+    seen.add(shape(first))
+    todo = deque([first])
+    while todo:
+        if len(seen) > min(MAX_STATES, budget.states) or budget.out_of_time():
+            yield None
+            return
+        moment = todo.popleft()
+        yield moment
         for item in _items(wiring, moment):
             after = _move(wiring, moment, item)
-            if after is not None and _shape(after) not in seen:
-                seen.add(_shape(after))
+            if after is not None and shape(after) not in seen:
+                seen.add(shape(after))
                 todo.append(after)
-    return Answer(None, True, len(seen))
 
 
 def second_firing(wiring: Wiring, name: str, told: Trace, budget: Budget) -> Trace | None:
@@ -93,19 +107,9 @@ def second_firing(wiring: Wiring, name: str, told: Trace, budget: Budget) -> Tra
     played = _play(wiring, told[:-1])
     if played is not None and again(played):
         return told
-    seen: set[object] = set()
-    todo = deque([begin_run(wiring)])
-    while todo and len(seen) < min(MAX_STATES, budget.states) and not budget.out_of_time():
-        moment = todo.popleft()
-        if again(moment):
-            return (*moment.trace, last)
-        for item in _items(wiring, moment):
-            after = _move(wiring, moment, item)
-            shape = None if after is None else (_shape(after), _fired_once(after, name))
-            if after is not None and shape not in seen:
-                seen.add(shape)
-                todo.append(after)
-    return None
+    moments = _moments(wiring, budget, lambda moment: (_shape(moment), _fired_once(moment, name)), set())
+    found = next((moment for moment in moments if moment is None or again(moment)), None)
+    return None if found is None else (*found.trace, last)
 
 
 def _fired_once(moment: Moment, name: str) -> bool:

@@ -25,6 +25,7 @@ from penstock.kernel.proof.search import (
     bounded,
     can_reach,
     flows,
+    given,
     independent,
     most_firings,
     shape_of,
@@ -100,9 +101,7 @@ class _Count:
 
     def _gather(self) -> None:
         machine = self.machine
-        begun = [(machine.initial[place], place) for place in range(len(machine.places))]
-        begun += [(count, place) for _, move in machine.arrivals for place, count in move.adds]
-        for count, place in begun:
+        for place, count in given(machine):
             spot = (machine.places[place].step, machine.places[place].slot)
             self.given[spot] = self.given.get(spot, 0) + count
         for flow in self.parts:
@@ -172,8 +171,7 @@ def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Ans
     def goes_on(step: Step, way: Exit) -> bool:
         return scope.follows(step, way) and FAIL not in way.fires
 
-    given = {START} if scope.arriving == () else main_names(net)
-    alive = fillable(net, given, goes_on)
+    alive = fillable(net, {START} if scope.arriving == () else main_names(net), goes_on)
     culprits = {i for i in alive if any(_fails(scope, net.steps[i], way) for way in net.steps[i].exits)}
     if not culprits:
         return Answer(None, True, 0)
@@ -243,12 +241,11 @@ def _past_ends(net: Net, graph: Graph) -> frozenset[int]:
 
 def is_apart(net: Net, part: frozenset[int], alive: frozenset[int]) -> bool:
     """Whether only the end event and steps that never fire before it feed these steps (S11)."""
-    given = {START, *net.outside_names()}
+    fed = main_names(net)
     for index, step in enumerate(net.steps):
         if index not in part or index in alive:
-            given.update(name for way in step.exits for name in way.fires if name not in ENDINGS)
-    slots = [slot for index in part for slot in net.steps[index].slots]
-    return not any(name in given for slot in slots for name in slot.events)
+            fed.update(name for way in step.exits for name in way.fires if name not in ENDINGS)
+    return not any(fed.intersection(slot.events) for index in part for slot in net.steps[index].slots)
 
 
 def _alone(net: Net, end: str, part: frozenset[int], budget: Budget) -> CleanUp:

@@ -323,28 +323,28 @@ def flows(machine: Machine) -> list[Flow]:
 
 def _flow(machine: Machine, number: int, rule: Rule) -> Flow:
     bind = rule.binds[0]
-    takes: Counter[Group | int] = Counter(_group(machine, place) for place in bind.plain)
+    takes: Counter[Group | int] = Counter(group_of(machine, place) for place in bind.plain)
     for wanted, places in bind.needs:
-        takes[_group(machine, places[0])] += wanted
+        takes[group_of(machine, places[0])] += wanted
     taken = Counter(bind.takes)
     puts = []
     for move in rule.moves[0]:
         gain = Counter(dict(move.adds))
         gain.update(taken)
-        puts.append(dict(_by_group(machine, gain)))
+        puts.append(dict(_bygroup_of(machine, gain)))
     return Flow(number, dict(takes), tuple(puts))
 
 
-def _group(machine: Machine, place: int) -> Group | int:
+def group_of(machine: Machine, place: int) -> Group | int:
     spot = machine.places[place] if place < len(machine.places) else None
     return (spot.step, spot.slot) if spot is not None else place
 
 
-def _by_group(machine: Machine, counts: Counter[int]) -> Counter[Group | int]:
+def _bygroup_of(machine: Machine, counts: Counter[int]) -> Counter[Group | int]:
     total: Counter[Group | int] = Counter()
     for place, count in counts.items():
         if count > 0:
-            total[_group(machine, place)] += count
+            total[group_of(machine, place)] += count
     return total
 
 
@@ -391,7 +391,7 @@ def most_firings(machine: Machine, parts: list[Flow], step: int, anchor: Callabl
                 worth[group] = price
                 settled = False
         if settled:
-            return sum(_initial_worth(machine, worth))
+            return sum(worth.get(group_of(machine, place), 0) * count for place, count in given(machine))
     return -1
 
 
@@ -403,9 +403,8 @@ def _sum(worth: dict[Group | int, Amount], put: dict[Group | int, int]) -> Amoun
     return sum((worth[group] * count for group, count in put.items() if group in worth))
 
 
-def _initial_worth(machine: Machine, worth: dict[Group | int, Amount]) -> Iterator[Amount]:
-    for place, count in enumerate(machine.initial[: len(machine.places)]):
-        yield worth.get(_group(machine, place), 0) * count
+def given(machine: Machine) -> Iterator[tuple[int, int]]:
+    """Places, with the events that are there at the beginning or may come from outside."""
+    yield from enumerate(machine.initial[: len(machine.places)])
     for _, move in machine.arrivals:
-        for place, count in move.adds:
-            yield worth.get(_group(machine, place), 0) * count
+        yield from move.adds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
 from penstock.kernel.net import CANCEL, ENDINGS, FAIL, START, Exit, Net, Slot, Step
 
@@ -36,12 +36,12 @@ def step_graph(
     return graph
 
 
-def reach(graph: Graph, roots: Iterable[int]) -> set[int]:
-    """The roots and all that can be reached from them."""
+def reach(graph: Graph, roots: Iterable[int], without: Set[int] = frozenset()) -> set[int]:
+    """The roots and all that can be reached from them, `without` some nodes and what lies behind them."""
     seen = set(roots)
     stack = list(seen)
     while stack:
-        fresh = graph[stack.pop()] - seen
+        fresh = graph[stack.pop()] - seen - without
         seen |= fresh
         stack.extend(fresh)
     return seen
@@ -82,12 +82,7 @@ def loops(graph: Graph) -> list[frozenset[int]]:
     for root in reversed(finishing_order(graph)):
         if root in done:
             continue
-        part = {root}
-        stack = [root]
-        while stack:
-            fresh = {tail for tail in back[stack.pop()] if tail not in done and tail not in part}
-            part |= fresh
-            stack.extend(fresh)
+        part = reach(back, {root}, without=done)
         done |= part
         if len(part) > 1 or root in graph[root]:
             found.append(frozenset(part))

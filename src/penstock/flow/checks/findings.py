@@ -24,10 +24,10 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     code: str
     severity: Severity
-    message: str
-    hint: str
     step: str | None = None
     event: str | None = None
+    message: str
+    hint: str
     line: int | None = None
     trace: Trace = ()
 
@@ -41,9 +41,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         return cls(**{**plain, "trace": trace})
 
     def to_plain(self) -> dict[str, Any]:
-        names = ("code", "severity", "step", "event", "message", "hint", "line")
-        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return {**plain, "trace": [plain_item(item) for item in self.trace]}
+        return {**asdict(self), "trace": [plain_item(item) for item in self.trace]}
 
 
 def error(code: str, message: str, hint: str, **where: Any) -> Finding:

@@ -70,18 +70,13 @@ def _plain(value: Any) -> Json:
         return _ordered({"kind": value.kind, **value.options}, SOURCES[value.kind].keys)
     if isinstance(value, External):
         return _external(value)
-    if isinstance(value, Backoff):
-        return {key: _number(each) for key, each in _fields(value).items()}
-    if isinstance(value, Timeouts | From | Notice):
+    if isinstance(value, Backoff | Timeouts | From | Notice):
         return _fields(value)
     if isinstance(value, tuple):
-        return [_plain(_number(each)) for each in value]
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)  # without a needless `.0`
     return value
-
-
-def _number(value: Any) -> Any:
-    """A number of the model without a needless `.0`."""
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
 def _ordered(found: dict[str, Json], order: Any) -> dict[str, Json]:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from penstock.expression import EvaluationError
 from penstock.flow.compile.compile import FlowStep
 from penstock.flow.decisions.dispatch import dispatch_plain, hold, refill, start
+from penstock.flow.decisions.emit import record_withdrawn
 from penstock.flow.decisions.finish import correlate, end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.decisions.scope import NO_ITEM, FiringView
 from penstock.flow.decisions.state import DecisionState
@@ -80,7 +81,7 @@ def begin_firing(
     consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
     number = decision.record("fired", name, None, None, None, {"consumed": consumed})
     for _, token in taken.dropped:
-        decision.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
+        record_withdrawn(decision, name, token, "not needed")
     for index in step.wired.cancels:
         withdraw_step(decision, decision.flow.by_index[index], number, f"cancelled by '{name}'")
     tags = tokens[0].load.tags if len(tokens) == 1 else _merged_tags(decision, step, tokens)

@@ -37,17 +37,17 @@ def record_refused(decision: DecisionState, reasons: dict[int, str]) -> None:
     """Record what slots did not take."""
     board = decision.board
     for slot, dropped in board.dropped:
-        name = decision.flow.by_index[slot.step].name
-        decision.record(
-            "withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"}
-        )
+        record_withdrawn(decision, decision.flow.by_index[slot.step].name, dropped, "not needed")
     for slot, aside in board.aside:
         name, reason = decision.flow.by_index[slot.step].name, reasons[slot.step]
-        decision.record(
-            "withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"}
-        )
+        record_withdrawn(decision, name, aside, f"set aside: {reason}")
         decision.aside = (*decision.aside, Aside(name, slot.position, aside, reason))
     board.dropped = board.aside = ()
+
+
+def record_withdrawn(decision: DecisionState, step: str, token: Token, reason: str) -> None:
+    """Record that an event went no further at a step."""
+    decision.record("withdrawn", step, token.name, data={"event": token.number, "reason": reason})
 
 
 def _key(decision: DecisionState, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:

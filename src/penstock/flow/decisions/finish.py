@@ -381,17 +381,12 @@ def fire_way(
 
 def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:
     """Why a step that did its work fired FAIL: its own word, else the failure that it was told of."""
-    told = next(filter(_is_failure, (_error_of(token.load.data) for token in firing.taken.tokens())), None)
+    given = (token.load.data for token in firing.taken.tokens())
+    errors = (each.get("error") for each in given if isinstance(each, dict))
+    failures = (each for each in errors if isinstance(each, dict) and isinstance(each.get("message"), str))
+    told = next(failures, None)
     if step.task == "fail" and isinstance(data, dict) and isinstance(data.get("message"), str):
         return Failure("error", data["message"], None if told is None else {"after": told})
     if told is not None:
         return Failure(str(told.get("kind", "error")), told["message"], told.get("detail"))
     return Failure("error", f"step '{step.name}' fired FAIL")
-
-
-def _error_of(data: Any) -> Any:
-    return data.get("error") if isinstance(data, dict) else None
-
-
-def _is_failure(told: Any) -> bool:
-    return isinstance(told, dict) and isinstance(told.get("message"), str)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.end import end_early, finish_run
 from penstock.flow.decisions.state import DecisionState
-from penstock.flow.model.run import Element, Failure, Snapshot, Status
+from penstock.flow.model.run import Failure, Snapshot, Status
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.net import FAIL, WiredSlot, WiredStep
 
@@ -52,11 +52,9 @@ def _moving(decision: DecisionState) -> Status:
         return "paused"
     if not decision.flow.parks or decision.unfinished or not decision.elements:
         return "running"
-    return "waiting" if all(map(_is_parked, decision.elements.values())) else "running"
-
-
-def _is_parked(element: Element) -> bool:
-    return element.state in ("parked", "queued")  # one that is queued waits for one that is parked
+    # One that is queued waits for one that is parked.
+    moving = any(element.state not in ("parked", "queued") for element in decision.elements.values())
+    return "running" if moving else "waiting"
 
 
 def _settle_open(decision: DecisionState) -> None:
@@ -96,14 +94,9 @@ def starving(flow: Flow, snapshot: Snapshot) -> tuple[Starving, ...]:
     """The steps that hold something and still miss something: why a run is stalled."""
     found = []
     for step in flow.wiring.steps:
-        held = [slot for slot in step.slots if any(True for _ in _waiting(slot, snapshot.marking))]
-        if not held:
-            continue
-        missing = tuple(
-            " | ".join(slot.events) for slot in step.slots if not _filled(slot, snapshot.marking, None)
-        )
-        if missing:
-            found.append(Starving(step.name, missing))
+        held, missing = missing_slots(step, snapshot.marking)
+        if held and missing:
+            found.append(Starving(step.name, tuple(" | ".join(events) for events in missing)))
     return tuple(found)
 
 

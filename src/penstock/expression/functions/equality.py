@@ -58,7 +58,7 @@ def contains(env: Env, item: Any, container: Any) -> bool:
     """Whether a list holds an item, or a map a key."""
     kind = container.__class__
     if kind is dict:
-        return _has_key(item, container)
+        return (item if item.__class__ is float else map_key(item)) in container
     if kind is not list:
         raise Fault("no_such_overload", f"`in` needs a list or a map on its right, not {spoken(container)}")
     charge(env, 1 + len(container) // 8)
@@ -66,9 +66,3 @@ def contains(env: Env, item: Any, container: Any) -> bool:
         charge(env, len(item) // 256)
         return item in container
     return any(equal(env, item, each) for each in container)
-
-
-def _has_key(item: Any, container: dict[Any, Any]) -> bool:
-    if item.__class__ is float:
-        return item in container
-    return map_key(item) in container

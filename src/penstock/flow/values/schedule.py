@@ -105,7 +105,11 @@ def ticks_after(schedule: Schedule, after: datetime) -> Iterator[datetime]:
     """Every tick later than `after`, in order, in UTC; it ends where there are none for fifty years."""
     if schedule.every is not None:
         return _intervals(schedule.every, after)
-    return _cron_ticks(schedule, after)
+    # A line with fixed times goes by the wall, as Debian's cron; one with `*` by the time that passes.
+    minute, hour = ALIASES.get(schedule.cron or "", schedule.cron or "").split()[:2]
+    if schedule.tz == "UTC" or not (minute.startswith("*") or hour.startswith("*")):
+        return _fixed_ticks(schedule, after)
+    return _passing_ticks(schedule, after)
 
 
 def ticks_between(schedule: Schedule, first: datetime, last: datetime) -> Iterator[datetime]:
@@ -156,14 +160,6 @@ def _intervals(every: timedelta, after: datetime) -> Iterator[datetime]:
         except OverflowError:
             return
         passed += 1
-
-
-def _cron_ticks(schedule: Schedule, after: datetime) -> Iterator[datetime]:
-    """A line with fixed times goes by the wall, as Debian's cron; one with `*` by the time that passes."""
-    minute, hour = ALIASES.get(schedule.cron or "", schedule.cron or "").split()[:2]
-    if schedule.tz == "UTC" or not (minute.startswith("*") or hour.startswith("*")):
-        return _fixed_ticks(schedule, after)
-    return _passing_ticks(schedule, after)
 
 
 def _fixed_ticks(schedule: Schedule, after: datetime) -> Iterator[datetime]:

@@ -93,7 +93,7 @@ class MutableMarking:
                     self._owe(place, name, -1)
             waiting = self.tokens.get(place, ())
             was_filled = _fills(slot, waiting)
-            merged = tuple(sorted((*tokens, *waiting), key=_number))
+            merged = tuple(sorted((*tokens, *waiting), key=lambda token: token.number))
             self.tokens[place] = merged
             if not was_filled:
                 self._fill(slot, taken.key, merged[-1].number)
@@ -295,10 +295,6 @@ class MutableMarking:
         if not step.keyed:
             return [step.index] if step.index in self.filled else []
         return [join for join in self.filled if not isinstance(join, int) and join[0] == step.index]
-
-
-def _number(token: Token) -> int:
-    return token.number
 
 
 def _distinct(queue: Iterable[Token]) -> int:

@@ -100,18 +100,17 @@ class Flow:
         self.parks = any(step.task in PARKING for step in steps.values())
         # No decision writes for others.
         self.is_plain = not (self.fans or definition.notify or {step.task for step in steps.values()} & LONE)
-        self._fits: ValidationErrors | None = None
         self.routes: dict[Any, Any] = {}  # what `fast_path` has worked out
         self.timeout, given = definition.timeout, definition.cleanup_timeout
         self.cleanup_timeout = CLEANUP_TIMEOUT if given is None else given
 
+    @cached_property
+    def _input_errors(self) -> ValidationErrors:
+        return validator_of(self.definition.params)
+
     def input_problems(self, value: Any) -> list[str]:
         """What is wrong with an input, by `params`; the check is made once for all runs."""
-        if self.definition.params is None:
-            return []
-        if self._fits is None:
-            self._fits = validator_of(self.definition.params)
-        return self._fits({} if value is None else value)
+        return [] if self.definition.params is None else self._input_errors({} if value is None else value)
 
     def readers(self) -> Iterator[tuple[str, Expression | Template]]:
         """Every expression of the workflow with its path in the definition."""
@@ -209,12 +208,9 @@ class _Compiler(Struct, dict=True):
         port = "done" if step.disabled is True else step.disabled
         if port not in ports:
             offered = ", ".join(str(other) for other in ports if other) or "none"
-            self.problem(
-                "unknown_port",
-                f"steps.{name}.disabled",
-                f"step '{name}' cannot be disabled to port '{port}': its ports are {offered}; "
-                f"write `disabled: PORT` with one of them",
-            )
+            message = f"step '{name}' cannot be disabled to port '{port}': its ports are {offered}; "
+            message += "write `disabled: PORT` with one of them"
+            self.problem("unknown_port", f"steps.{name}.disabled", message)
         return (port,)
 
     def exit(self, name: str, step: Step, port: str | None) -> Exit:
@@ -226,8 +222,7 @@ class _Compiler(Struct, dict=True):
         fires = tuple(dict.fromkeys((*listed, *implied)))
         if port != "failed":
             return Exit(port, fires)
-        handled = any(event in self.awaited for event in fires) or not {OK, FAIL, CANCEL}.isdisjoint(listed)
-        if handled:
+        if not self.awaited.isdisjoint(fires) or not {OK, FAIL, CANCEL}.isdisjoint(listed):
             return Exit(port, fires, failure=True)
         if self.definition.on_failure == "continue":
             return Exit(port, fires, failure=True, put_off=True)
@@ -240,15 +235,9 @@ class _Compiler(Struct, dict=True):
         params = step.params or {}
         try:
             return kind.box(params) if kind else TaskBox.of(params, SCOPE)
-        except BadParameter as error:
-            self.problem(
-                error.code,
-                f"steps.{name}.with.{error.path}".rstrip("."),
-                f"step '{name}': {error.message}",
-            )
-        except ExpressionError as error:
-            path = getattr(error, "path", "")
-            self.problem("bad_expression", f"steps.{name}.with.{path}".rstrip("."), f"step '{name}': {error}")
+        except (BadParameter, ExpressionError) as error:
+            code = error.code if isinstance(error, BadParameter) else "bad_expression"
+            self.problem(code, f"steps.{name}.with.{error.path}".rstrip("."), f"step '{name}': {error}")
         self.unmade.add(name)
         return TaskBox.of({}, SCOPE)
 
@@ -259,17 +248,11 @@ class _Compiler(Struct, dict=True):
         for port in step.emits or {}:
             if port not in offered:
                 known = ", ".join(str(other) for other in offered if other) or "none"
-                self.problem(
-                    "unknown_port",
-                    f"steps.{name}.emits.{port}",
-                    f"step '{name}' has no port '{port}': task '{step.task}' ends on {known}",
-                )
+                message = f"step '{name}' has no port '{port}': task '{step.task}' ends on {known}"
+                self.problem("unknown_port", f"steps.{name}.emits.{port}", message)
         if step.each is not None and "done" not in offered:
-            self.problem(
-                "bad_each",
-                f"steps.{name}.each",
-                f"step '{name}' cannot have `each`: task '{step.task}' has no port `done` to end on",
-            )
+            message = f"step '{name}' cannot have `each`: task '{step.task}' has no port `done` to end on"
+            self.problem("bad_each", f"steps.{name}.each", message)
         return offered
 
     def offered_ports(self, step: Step, box: Box) -> tuple[str | None, ...]:

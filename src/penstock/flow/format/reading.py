@@ -236,16 +236,16 @@ class _Use(Struct, frozen=True):
 def _check_clashes(root: Spot, steps: dict[str, Step], external: Sequence[External]) -> None:
     """Record every name that is a step's own event and something else too, naming both places."""
     at = root.child("steps")
-    owners = {f"{name}.{port}": name for name, step in steps.items() for port in _ports(step)}
+    owners = {
+        f"{name}.{port}": name
+        for name, step in steps.items()
+        for port in ("done", "failed", *(step.emits or ()))
+    }
     for use in _step_names(at, steps):
         _compare(use, owners, at)
     owners.update({name: name for name in steps})
     for use in (*_listed(at, steps), *_declared(root, external)):
         _compare(use, owners, at)
-
-
-def _ports(step: Step) -> set[str]:
-    return {"done", "failed", *(step.emits or ())}
 
 
 def _compare(use: _Use, owners: dict[str, str], steps: Spot) -> None:

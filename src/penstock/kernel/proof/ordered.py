@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import EMPTY, Marking, Token
-from penstock.kernel.net import ENDINGS, OK, START, Exit, WiredSlot, Wiring
+from penstock.kernel.net import ENDINGS, OK, START, WiredSlot, Wiring
 from penstock.kernel.proof.analysis import Answer, Deadlock
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import ends_run
@@ -141,11 +141,7 @@ def _move(wiring: Wiring, moment: Moment, item: Event | Fire) -> Moment | None:
         put_off=moment.put_off or way.put_off,
         trace=(*moment.trace, item),
     )
-    return _put(wiring, after, _fired(way), step.index)
-
-
-def _fired(way: Exit) -> list[str]:
-    return [name for name in way.fires if name not in ENDINGS]
+    return _put(wiring, after, [name for name in way.fires if name not in ENDINGS], step.index)
 
 
 def _arrive(wiring: Wiring, moment: Moment, item: Event) -> Moment | None:

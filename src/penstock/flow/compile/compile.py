@@ -162,7 +162,7 @@ class _Compiler(Struct, dict=True):
         return {name for step in steps for slot in slots_of(step) for name in slot.events}
 
     @cached_property
-    def told(self) -> set[str]:
+    def notified(self) -> set[str]:
         return {name for notice in self.definition.notify or () for name in notice.events or ()}
 
     def flow(self, version: int, file: str | None) -> Flow:
@@ -243,7 +243,7 @@ class _Compiler(Struct, dict=True):
 
     def ports_of(self, name: str, step: Step, box: Box) -> tuple[str | None, ...]:
         if name in self.unmade:
-            return said_ports(name, step, self.awaited | self.told)
+            return said_ports(name, step, self.awaited | self.notified)
         offered = self.offered_ports(step, box)
         for port in step.emits or {}:
             if port not in offered:
@@ -313,7 +313,7 @@ class _Compiler(Struct, dict=True):
             name
             for name in exit.fires
             if name in self.awaited - {FAIL, CANCEL}
-            or (name in {*listed, *self.told} and name not in RESERVED)
+            or (name in {*listed, *self.notified} and name not in RESERVED)
         )
         ending = next((name for name in (FAIL, CANCEL) if name in exit.fires), None)
         return Way(exit.port, names, OK in exit.fires, ending, exit.failure, exit.put_off)

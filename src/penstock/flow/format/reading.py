@@ -236,11 +236,8 @@ class _Use(Struct, frozen=True):
 def _check_clashes(root: Spot, steps: dict[str, Step], external: Sequence[External]) -> None:
     """Record every name that is a step's own event and something else too, naming both places."""
     at = root.child("steps")
-    owners = {
-        f"{name}.{port}": name
-        for name, step in steps.items()
-        for port in ("done", "failed", *(step.emits or ()))
-    }
+    owned = ((name, port) for name, step in steps.items() for port in ("done", "failed", *(step.emits or ())))
+    owners = {f"{name}.{port}": name for name, port in owned}
     for use in _step_names(at, steps):
         _compare(use, owners, at)
     owners.update({name: name for name in steps})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import Any
 
 from penstock.boxes.failures import Failing
 from penstock.boxes.sending import Answer, Call, send
@@ -85,11 +84,3 @@ class ApplicationServices:
         """Let the `service` steps of this process ask for the state of their tasks now, not at the next time."""
         if self._world is not None:
             self._world.hurry()
-
-
-def json_of(answer: Answer) -> Any:
-    """The value of an answer; None where it is not JSON."""
-    try:
-        return answer.json()
-    except Failing:
-        return None

@@ -89,7 +89,6 @@ class UnknownVersion(NotFound):
 
     def __init__(self, name: str, version: int, latest: int) -> None:
         super().__init__(f"'{name}' has no version {version}: its versions are 1 to {latest}")
-        self.name, self.version = name, version
 
 
 class UnknownRun(NotFound):
@@ -111,7 +110,6 @@ class UnreadableRun(Conflict):
         super().__init__(
             f"run '{run}' cannot be read, and is left alone: a later Penstock may have written it ({why})"
         )
-        self.run = run
 
 
 class UnknownApproval(NotFound):
@@ -141,7 +139,6 @@ class UnknownStep(NotFound):
 
     def __init__(self, workflow: str, step: str, known: Iterable[str]) -> None:
         super().__init__(f"'{workflow}' has no step '{step}': its steps are {', '.join(known)}")
-        self.workflow, self.step = workflow, step
 
 
 class UnknownToken(NotFound):
@@ -192,7 +189,6 @@ class UndeclaredEvent(Invalid):
         else:
             why = f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
         super().__init__(why)
-        self.workflow, self.event = workflow, event
 
 
 class OtherWorkflow(Invalid):
@@ -204,7 +200,6 @@ class OtherWorkflow(Invalid):
         super().__init__(
             f"the event '{event}' is for a run of '{wanted}', and the one with its key is of '{found}'"
         )
-        self.event, self.wanted, self.found = event, wanted, found
 
 
 class InvalidEvent(Invalid):
@@ -214,7 +209,7 @@ class InvalidEvent(Invalid):
 
     def __init__(self, event: str, problems: Sequence[str]) -> None:
         super().__init__(f"the data of event '{event}' does not fit its schema: {'; '.join(problems)}")
-        self.event, self.problems = event, tuple(problems)
+        self.problems = tuple(problems)
 
 
 class InvalidFields(Invalid):
@@ -247,7 +242,6 @@ class NameMismatch(Invalid):
 
     def __init__(self, wanted: str, found: str) -> None:
         super().__init__(f"the definition says `name: {found}`, and this is '{wanted}': make them the same")
-        self.wanted, self.found = wanted, found
 
 
 class BadCursor(Invalid):
@@ -258,7 +252,6 @@ class BadCursor(Invalid):
     def __init__(self, cursor: str) -> None:
         shown = cursor if len(cursor) <= 60 else cursor[:60] + "…"
         super().__init__(f"the cursor '{shown}' is not one that this list gave: begin without one")
-        self.cursor = cursor
 
 
 class RunEnded(Conflict):
@@ -284,7 +277,6 @@ class NotRetryable(Conflict):
         else:
             said = f"run '{run}' is {status}, and only a failed run can be retried: rerun it"
         super().__init__(said)
-        self.run, self.status, self.step = run, status, step
 
 
 class AlreadyDecided(Conflict):
@@ -328,7 +320,6 @@ class NotSkippable(Conflict):
 
     def __init__(self, run: str, step: str, why: str) -> None:
         super().__init__(f"step '{step}' of run '{run}' cannot be skipped: {why}")
-        self.run, self.step = run, step
 
 
 class Changed(Conflict):
@@ -356,7 +347,6 @@ class SlotFull(Conflict):
         super().__init__(
             f"{most} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
         )
-        self.run, self.event, self.step = run, event, step
 
 
 class PreconditionFailed(PenstockError):
@@ -374,7 +364,6 @@ class DraftChanged(PreconditionFailed):
         super().__init__(
             f"the draft of '{workflow}' was changed meanwhile, or does not exist: read it again, then save"
         )
-        self.workflow = workflow
 
 
 class NotSeparate(PenstockError):
@@ -397,4 +386,3 @@ class NoTask(PenstockError):
     def __init__(self, names: Sequence[str], known: Iterable[str] = ()) -> None:
         listed = ", ".join(f"'{name}'{_near(name, known)}" for name in names)
         super().__init__(f"no task is defined for {listed}: pass a module that defines it with @task")
-        self.names = tuple(names)

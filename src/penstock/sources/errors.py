@@ -67,7 +67,6 @@ class UnknownHook(NotFound):
             "a source of kind webhook" if event is None else f"an event '{event}' that comes from a webhook"
         )
         super().__init__(f"there is no such hook: '{workflow}' does not have {wanted}")
-        self.workflow, self.event = workflow, event
 
 
 class SourceStopped(Conflict):
@@ -77,7 +76,6 @@ class SourceStopped(Conflict):
 
     def __init__(self, workflow: str) -> None:
         super().__init__(f"the source of '{workflow}' is stopped: start it with `penstock start-source`")
-        self.workflow = workflow
 
 
 class CallRefused(Invalid):

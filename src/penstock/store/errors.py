@@ -38,7 +38,6 @@ class BadAddress(StoreError):
 
     def __init__(self, url: str, why: str, remedy: str = ADDRESSES) -> None:
         super().__init__(f"'{url}' {why}: {remedy}")
-        self.url = url
 
 
 class BadText(StoreError):
@@ -158,7 +157,6 @@ class StoreDamaged(StoreError):
         super().__init__(
             f"'{path}' is damaged ({why}): restore it with `penstock db restore BACKUP --db {path}`"
         )
-        self.path = path
 
 
 class NotLocal(StoreError):
@@ -170,7 +168,6 @@ class NotLocal(StoreError):
         super().__init__(
             f"'{path}' is on a network disk ({kind}), where SQLite loses data: use a local disk, or PostgreSQL"
         )
-        self.path = path
 
 
 class NeedsMigration(StoreError):
@@ -182,7 +179,6 @@ class NeedsMigration(StoreError):
         super().__init__(
             f"the database has schema {found}, this Penstock needs {wanted}: run `penstock db migrate` first"
         )
-        self.found, self.wanted = found, wanted
 
 
 class NewerSchema(StoreError):
@@ -194,4 +190,3 @@ class NewerSchema(StoreError):
         super().__init__(
             f"the database has schema {found}, this Penstock knows {wanted}: use a newer Penstock"
         )
-        self.found, self.wanted = found, wanted

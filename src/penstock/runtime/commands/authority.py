@@ -30,7 +30,6 @@ class NotTheirs(PenstockError):
         super().__init__(
             f"'{step}' is an approval for the role {role}, and bypassing it would be giving it: ask a person who may"
         )
-        self.step, self.role = step, role
 
 
 async def reject_recursion(

@@ -22,7 +22,6 @@ class Managed(Conflict):
 
     def __init__(self, workflow: str, by: str) -> None:
         super().__init__(f"'{workflow}' belongs to {by}: only there can this be done")
-        self.workflow, self.by = workflow, by
 
 
 class Owners(dict[str, str]):

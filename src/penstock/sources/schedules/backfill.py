@@ -41,7 +41,6 @@ class Backfilling(Conflict):
 
     def __init__(self, workflow: str) -> None:
         super().__init__(f"a backfill of '{workflow}' is running: wait until it is done, or cancel it")
-        self.workflow = workflow
 
 
 class Job(Struct, frozen=True, kw_only=True):

@@ -12,8 +12,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
-from msgspec import ValidationError as Misfit
+from msgspec import Struct, to_builtins
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
@@ -24,8 +23,9 @@ from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
-from penstock.sources.redelivery import message_of, take_again
-from penstock.sources.triggers.trigger import Trigger
+from penstock.sources.redelivery import DeadLetter, take_again
+from penstock.sources.triggers.lease import read_state
+from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
@@ -46,13 +46,14 @@ class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 async def add_dead_start(
-    store: InboundEvents, start: RefusedStart, error: PenstockError, now: datetime
+    store: InboundEvents, workflow: str, kind: str, start: Start, error: PenstockError, now: datetime
 ) -> None:
-    """Keep a start, once however often it is told. Raises StoreError."""
-    reason = f"no run of '{start.workflow}' was started for {(start.subject or '')[:200]}: {error}"
-    aside = Outside(event=start.workflow, data=to_builtins(start), id=start.start_key)
-    seen = Seen(f"aside/{start.workflow}//object", _digest_of(start.start_key), now + RETENTION)
-    await _add(store, aside, reason, now, seen)
+    """Keep a start by a source of that kind, once however often it is told. Raises StoreError."""
+    reason = f"no run of '{workflow}' was started for {(start.subject or '')[:200]}: {error}"
+    key, tags = f"{kind}:{start.key}", dict(start.tags or {})
+    said = RefusedStart(workflow=workflow, start_key=key, subject=start.subject, input=start.input, tags=tags)
+    aside = Outside(event=workflow, data=to_builtins(said), id=key)
+    await _add(store, aside, reason, now, Seen(f"aside/{workflow}//object", _digest_of(key), now + RETENTION))
 
 
 async def add_dead_notice(
@@ -77,8 +78,8 @@ async def try_again(
         if row.id != id or row.keys:
             continue
         data = _data(row.body)
-        start, message = _start(data), message_of(data)
-        if message is not None:
+        start, message = read_state(data, RefusedStart), read_state(data, DeadLetter)
+        if message is not None and message.again:
             return await take_again(flows, commands, message) and await store.settle(
                 id, deliver=False, audit=audit
             )
@@ -93,13 +94,6 @@ async def try_again(
                 )
             return await store.settle(id, deliver=False, audit=audit)
     return False
-
-
-def _start(data: Any) -> RefusedStart | None:
-    try:
-        return convert(data, RefusedStart)
-    except Misfit:
-        return None
 
 
 def _data(body: bytes) -> Any:

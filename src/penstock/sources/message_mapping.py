@@ -12,35 +12,16 @@ from penstock.expression import EvaluationError, Expression, ExpressionError, co
 from penstock.flow.compile.source_scopes import HOOK_SCOPE
 from penstock.flow.model.definition import From
 from penstock.flow.model.plan import Answer
-from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
 from penstock.flow.values.payload import KEY, length_problem
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.node.trace_ids import LABEL, read_parent
 from penstock.sources.errors import CallRefused
 from penstock.sources.hooks.envelope import Message
+from penstock.sources.triggers.trigger import Start
 
 MAX_ID = KEY - 32
 """Characters of an id as it came: it is kept behind a word for where it came from."""
-
-
-class StartAsked(Struct, frozen=True, kw_only=True):
-    """A run to start; `id` is what its repeat is known by."""
-
-    id: str | None
-    subject: str | None
-    input: Any
-    labels: dict[str, str] | None
-
-    async def begin(self, commands: Commands, workflow: str, kind: str) -> tuple[RunId, bool]:
-        """The run, and whether it existed before. Raises what `Commands.start_once` raises."""
-        return await commands.start_once(
-            workflow,
-            subject=self.subject,
-            input=self.input,
-            labels=self.labels,
-            idempotency_key=None if self.id is None else f"{kind}:{self.id}",
-        )
 
 
 class EventAsked(Struct, frozen=True, kw_only=True):
@@ -57,12 +38,12 @@ class EventAsked(Struct, frozen=True, kw_only=True):
         return await commands.emit_by_key(self.keys, outside, f"{kind}/{workflow}")
 
 
-def start_asked(says: dict[str, Any], message: Message) -> StartAsked | None:
+def start_asked(says: dict[str, Any], message: Message) -> Start | None:
     """By the options of a source; None where its `where` does not hold. Raises CallRefused."""
     if not _holds(says.get("where"), message):
         return None
-    return StartAsked(
-        id=_id(says.get("id"), message),
+    return Start(
+        key=_id(says.get("id"), message),
         subject=None if "subject" not in says else _text("subject", says["subject"], message),
         input=message.body if "input" not in says else _value("input", says["input"], message),
         labels=_trace(message),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from base64 import b64decode
 from contextlib import suppress
-from typing import Any
 
-from msgspec import Struct, convert
-from msgspec import ValidationError as Misfit
+from msgspec import Struct
 
 from penstock.flow.compile.compile import Flow
 from penstock.runtime.commands.commands import Commands
@@ -33,15 +31,6 @@ class DeadLetter(Struct, frozen=True, kw_only=True):
     @property
     def content(self) -> bytes:
         return b64decode(self.body_base64) if self.body_base64 is not None else (self.body or "").encode()
-
-
-def message_of(data: Any) -> DeadLetter | None:
-    """The message that was kept; None: it is none, or cannot be taken whatever is mended."""
-    try:
-        found = convert(data, DeadLetter)
-    except Misfit:
-        return None
-    return found if found.again else None
 
 
 async def take_again(flows: FlowCache, commands: Commands, kept: DeadLetter) -> bool:

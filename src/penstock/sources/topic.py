@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from secrets import token_hex
 from typing import Any
 
 from penstock.flow.errors import PenstockError
@@ -18,7 +17,7 @@ from penstock.runtime.json.strict_json import Unreadable, WrongType
 from penstock.sources.dead_letters import add_dead_message
 from penstock.sources.errors import SourceStopped
 from penstock.sources.hooks.envelope import Message, messages_of_topic
-from penstock.sources.message_mapping import StartAsked, event_asked, start_asked
+from penstock.sources.message_mapping import event_asked, start_asked
 from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
 from penstock.store.errors import BadText
 from penstock.topics.bus import Message as Taken
@@ -90,7 +89,7 @@ class TopicReader:
     async def _do_all(self, trigger: Trigger, subscription: Subscription, taken: list[Taken]) -> None:
         """Do what the messages ask for, together; what is durable is done."""
         whole: list[Taken] = []
-        starts: list[tuple[Taken, StartAsked]] = []
+        starts: list[tuple[Taken, Start]] = []
         for message in taken:
             try:
                 asked = [start_asked(_options(trigger), each) for each in _read(message)]
@@ -105,10 +104,10 @@ class TopicReader:
                 await self._each(trigger, message)
         await subscription.done(taken)
 
-    async def _start(self, trigger: Trigger, starts: Sequence[tuple[Taken, StartAsked]]) -> set[int]:
+    async def _start(self, trigger: Trigger, starts: Sequence[tuple[Taken, Start]]) -> set[int]:
         """Start what can be started, all together; the messages that are to be looked at one by one."""
         failed: set[int] = set()
-        done = await trigger.start_many([_start_of(asked) for _, asked in starts])
+        done = await trigger.start_many([start for _, start in starts])
         for (message, _), result in zip(starts, done, strict=True):
             if isinstance(result, _REFUSED):
                 failed.add(id(message))
@@ -134,9 +133,9 @@ class TopicReader:
     async def _try(self, trigger: Trigger, message: Taken) -> None:
         for each in _read(message):
             if trigger.external is None:
-                asked = start_asked(_options(trigger), each)
-                if asked is not None:
-                    await self._start_one(trigger, _start_of(asked))
+                start = start_asked(_options(trigger), each)
+                if start is not None:
+                    await self._start_one(trigger, start)
             else:
                 await _emit(trigger, each)
 
@@ -174,12 +173,6 @@ def _read(message: Taken) -> list[Message]:
 def _options(trigger: Trigger) -> dict[str, Any]:
     assert trigger.source is not None, "what comes from outside has no options of a source"
     return trigger.source.options
-
-
-def _start_of(asked: StartAsked) -> Start:
-    """Without an id nobody can know a repeat: each telling is one of its own."""
-    key = f"unnamed {token_hex(16)}" if asked.id is None else asked.id
-    return Start(key=key, subject=asked.subject, input=asked.input, labels=asked.labels)
 
 
 async def _emit(trigger: Trigger, message: Message) -> None:

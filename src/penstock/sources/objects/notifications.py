@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from penstock.flow.errors import PenstockError
 from penstock.objects.address import Address
-from penstock.objects.context import context_of
 from penstock.objects.errors import (
     BadStore,
     ObjectGone,
@@ -140,10 +139,9 @@ class Noticing:
     async def _start(self, asked: _Asked) -> Outcome:
         notice, found = asked.notice, asked.found
         key = notice.start_key(found.key)
-        if asked.refused is None:
-            return await self._starts.start(asked.source, found, notice.event, notice.transport, key)
-        context = context_of(found, notice.event, notice.transport)
-        return await self._starts.dead_letter_start(asked.source, found, context, key, asked.refused)
+        return await self._starts.start(
+            asked.source, found, notice.event, notice.transport, key, asked.refused
+        )
 
     async def _spelling(self, sources: list[ObjectSource], notice: Notice) -> str:
         """Which of several ways to write the key is meant, where the object cannot be asked: the one that is known.

@@ -18,12 +18,13 @@ from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid, NotFound
 from penstock.runtime.node.flow_cache import FlowCache
-from penstock.sources.dead_letters import RefusedStart, add_dead_notice, add_dead_start
+from penstock.sources.dead_letters import add_dead_notice, add_dead_start
 from penstock.sources.errors import SourceStopped
 from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import Filter
 
+KIND = "object"
 Outcome = Literal["started", "duplicate", "ignored", "refused"]
 
 log = logging.getLogger("penstock.objects")
@@ -82,51 +83,57 @@ class ObjectStarts:
         )
 
     async def start(
-        self, source: ObjectSource, found: Object, event: Event, transport: Mapping[str, Any], key: str
+        self,
+        source: ObjectSource,
+        found: Object,
+        event: Event,
+        transport: Mapping[str, Any],
+        key: str,
+        undescribed: PenstockError | None = None,
     ) -> Outcome:
-        """A run of the workflow, where it wants the object. Raises StoreError, SourceStopped: ask again."""
+        """A run of the workflow, where it wants the object. Raises StoreError, SourceStopped: ask again.
+
+        `undescribed`: why the store does not describe the object; the start is set aside.
+        """
         context = context_of(found, event, transport)
         tally = self._stores.tallies[source.matching.store]
+        start = Start(
+            key=key.removeprefix(f"{KIND}:"),
+            subject=subject_of(found.bucket, found.key),
+            input=context,
+            tags=found.tags,
+        )
+        if undescribed is not None:
+            return await self._dead_letter_start(source, found.key, start, undescribed)
         own = is_own(found, source.workflow)
         if own or not wanted(source.matching, found, context, tally, source.workflow):
             return "ignored"
         try:
-            duplicate = await self._once(source.workflow, found, context, key)
+            duplicate = await self._once(source.workflow, start)
         except SourceStopped:
             raise
         except IdempotencyMismatch:  # told again, and the object has changed meanwhile
             return "duplicate"
         except (Invalid, NotFound, Conflict) as error:
-            return await self.dead_letter_start(source, found, context, key, error)
+            return await self._dead_letter_start(source, found.key, start, error)
         return "duplicate" if duplicate else "started"
 
-    async def dead_letter_start(
-        self, source: ObjectSource, found: Object, context: Mapping[str, Any], key: str, error: PenstockError
+    async def _dead_letter_start(
+        self, source: ObjectSource, key: str, start: Start, error: PenstockError
     ) -> Outcome:
         """Set the start of a run aside, once however often it is told. Raises StoreError."""
-        refused(self._stores.tallies[source.matching.store], source.workflow, found.key, error)
-        start = RefusedStart(
-            workflow=source.workflow,
-            start_key=key,
-            subject=subject_of(found.bucket, found.key),
-            input=context,
-            tags=found.tags,
-        )
-        await add_dead_start(self._commands.store, start, error, await self._commands.store.now())
+        refused(self._stores.tallies[source.matching.store], source.workflow, key, error)
+        store = self._commands.store
+        await add_dead_start(store, source.workflow, KIND, start, error, await store.now())
         return "refused"
 
-    async def _once(self, workflow: str, found: Object, context: Mapping[str, Any], key: str) -> bool:
+    async def _once(self, workflow: str, start: Start) -> bool:
         """Whether the key had made a run before; now there is one."""
-        subject = subject_of(found.bucket, found.key)
         if self._trigger is None or self._trigger.flow.definition.max_running is None:
-            _, duplicate = await self._commands.start_once(
-                workflow, subject=subject, input=context, tags=found.tags, idempotency_key=key
-            )
-            return duplicate
-        async with self._turn:  # one by one: else all would find the same room
-            named = key.removeprefix(f"{self._trigger.target.kind}:")
-            start = Start(key=named, subject=subject, input=context, tags=found.tags)
-            _, duplicate = await self._trigger.start(start)
+            _, duplicate = await start.begin(self._commands, workflow, KIND)
+        else:
+            async with self._turn:  # one by one: else all would find the same room
+                _, duplicate = await self._trigger.start(start)
         return duplicate
 
 
@@ -161,21 +168,11 @@ async def counted(
     elif isinstance(done, PenstockError) and not isinstance(done, StoreError):
         refused(tally, trigger.workflow, start.subject or "", done)
         if keep:
-            await _add_dead_letter(trigger, start, done)
+            kind = trigger.target.kind
+            await add_dead_start(trigger.node.store, trigger.workflow, kind, start, done, trigger.now())
         outcome = "refused"
     else:
         assert isinstance(done, Exception), "a start is done, or says why not"
         raise done
     tally.note(outcome)
     return outcome
-
-
-async def _add_dead_letter(trigger: Trigger, start: Start, error: PenstockError) -> None:
-    aside = RefusedStart(
-        workflow=trigger.workflow,
-        start_key=f"{trigger.target.kind}:{start.key}",
-        subject=start.subject,
-        input=start.input,
-        tags=dict(start.tags or {}),
-    )
-    await add_dead_start(trigger.node.store, aside, error, trigger.now())

@@ -16,6 +16,7 @@ from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
 from penstock.objects.stores import Stores
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.node import Node
@@ -65,14 +66,25 @@ class TriggerTarget(Struct, frozen=True, kw_only=True):
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """A run to be made once: `key` is unique in the workflow, among those of its source."""
+    """A run to be made once: `key` is unique in the workflow, among those of its source; None: no repeat is known."""
 
-    key: str
+    key: str | None
     subject: str | None = None
     input: Any = None
     tags: Mapping[str, Any] | None = None
     labels: Mapping[str, str] | None = None
     kind: str | None = None
+
+    async def begin(self, commands: Commands, workflow: str, kind: str) -> tuple[RunId, bool]:
+        """The run, and whether it existed before. Raises what `Commands.start_once` raises."""
+        return await commands.start_once(
+            workflow,
+            subject=self.subject,
+            input=self.input,
+            tags=self.tags,
+            labels=self.labels,
+            idempotency_key=None if self.key is None else f"{self.kind or kind}:{self.key}",
+        )
 
 
 class Trigger:
@@ -157,14 +169,7 @@ class Trigger:
 
     async def _begin(self, one: Start) -> tuple[RunId, bool]:
         try:
-            run, duplicate = await self.node.commands.start_once(
-                self.workflow,
-                subject=one.subject,
-                input=one.input,
-                tags=one.tags,
-                labels=one.labels,
-                idempotency_key=f"{one.kind or self.target.kind}:{one.key}",
-            )
+            run, duplicate = await one.begin(self.node.commands, self.workflow, self.target.kind)
         except IdempotencyMismatch as error:  # the key counts: the first telling of an event is the one
             return RunId(error.run), True
         self.started += not duplicate

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import random
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
@@ -20,6 +20,7 @@ from msgspec import Struct
 from penstock.store.address_redaction import without_password
 from penstock.store.call_outcome import note_change
 from penstock.store.errors import BadAddress, OutcomeUnknown, StoreAway, StoreFailing, StoreFull, StoreRefused
+from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.sql.queries import read_queries
 
 T = TypeVar("T")
@@ -129,6 +130,10 @@ class Work:
         answer: list[Any] = await self.connection.fetch(found.text, *(values[name] for name in found.names))
         self.changed = self.changed or found.changed(answer)
         return answer
+
+    async def many(self, query: str, names: str, rows: Collection[Any], **values: object) -> list[Any]:
+        """All rows of a named query that is given many rows at once; it is not asked where there are none."""
+        return await self.rows(query, **columns(names, rows), **values) if rows else []
 
     async def asked(self, sql: str, values: Sequence[object]) -> list[Any]:
         """All rows of a statement that was put together, planned for these very values."""

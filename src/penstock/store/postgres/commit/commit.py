@@ -216,51 +216,38 @@ async def _guard(work: Work, changes: list[Change], rare: list[Change]) -> None:
 
 
 async def _all(work: Work, query: str, names: str, rows: Sequence[tuple[object, ...]]) -> None:
-    if rows and len(await work.rows(query, **columns(names, rows))) != len(rows):
+    if len(await work.many(query, names, rows)) != len(rows):
         raise BatchConflict
-
-
-async def _some(work: Work, query: str, names: str, rows: Sequence[tuple[object, ...]]) -> None:
-    if rows:
-        await work.rows(query, **columns(names, rows))
 
 
 async def _states(work: Work, changes: list[Change]) -> None:
     """What a run is made of besides its row and its history."""
     parts = {(c.run, p.kind, p.firing, p.index): p.body for c in changes for p in c.parts}
     gone = [key for key, body in parts.items() if body is None]
-    await _some(work, "drop_part", "run kind firing idx", gone)
+    await work.many("drop_part", "run kind firing idx", gone)
     kept = [(*key, body) for key, body in parts.items() if body is not None]
-    await _some(work, "put_part", "run kind firing idx body", kept)
+    await work.many("put_part", "run kind firing idx body", kept)
     bodies = [(c.run, digest, body) for c in changes for digest, body in c.payloads]
-    await _some(work, "insert_payload", "run digest body", bodies)
+    await work.many("insert_payload", "run digest body", bodies)
 
 
 async def _marks(work: Work, changes: list[Change], now: datetime) -> None:
     """What runs are found by: their labels, their keys, where they rest. Most changes have none of it."""
-    labelled = [c.run for c in changes if c.new is not None and c.new.labels != "{}"]
-    if labelled:
-        await work.rows("insert_labels", runs=labelled)
+    labelled = [(c.run,) for c in changes if c.new is not None and c.new.labels != "{}"]
+    await work.many("insert_labels", "runs", labelled)
     keys = [(c.run, name, value) for c in changes for name, value in c.keys]
-    await _some(work, "insert_run_key", "run name value", keys)
-    rested = [c.run for c in changes if c.rest is not None]
-    if rested:
-        await work.rows("drop_rest", runs=rested)
+    await work.many("insert_run_key", "run name value", keys)
+    await work.many("drop_rest", "runs", [(c.run,) for c in changes if c.rest is not None])
     rests = [(c.run, kind, name) for c in changes for kind, name in c.rest or ()]
-    if rests:
-        await work.rows("insert_rest", now=now, **columns("run kind name", rests))
+    await work.many("insert_rest", "run kind name", rests, now=now)
 
 
 async def _void_tasks(work: Work, changes: list[Change], now: datetime) -> None:
     """Tasks that go, before those that come: an element may be tried again at once."""
     void = sorted((c.run, firing, index) for c in changes for firing, index in c.void)
-    await _some(work, "void_task", "run firing idx", void)
-    held = [c.run for c in changes if c.hold is True]
-    if held:
-        await work.rows("hold_tasks", runs=held)
-    freed = [c.run for c in changes if c.hold is False]
-    if freed:
-        await work.rows("free_tasks", runs=freed, now=now)
+    await work.many("void_task", "run firing idx", void)
+    await work.many("hold_tasks", "runs", [(c.run,) for c in changes if c.hold is True])
+    await work.many("free_tasks", "runs", [(c.run,) for c in changes if c.hold is False], now=now)
 
 
 async def _new_tasks(work: Work, changes: list[Change], now: datetime) -> int:
@@ -292,13 +279,10 @@ def _kind(t: NewTask) -> tuple[object, ...]:
 
 async def _others(work: Work, changes: list[Change], now: datetime) -> list[Message]:
     """What is left of ended runs goes; timers, posts, locks and correlation keys: what one run does to others."""
-    over = [c.run for c in changes if c.over]
-    freed = await work.rows("drop_rest_of_run", runs=over) if over else []
+    freed = await work.many("drop_rest_of_run", "runs", [(c.run,) for c in changes if c.over])
     timers = [(c.run, due, body) for c in changes if not c.over for due, body in c.timers]
-    await _some(work, "insert_timer", "run due body", timers)
-    unbegun = [run for c in changes for run in c.unbegun]
-    if unbegun:
-        await work.rows("drop_unbegun", runs=unbegun)
+    await work.many("insert_timer", "run due body", timers)
+    await work.many("drop_unbegun", "runs", [(run,) for c in changes for run in c.unbegun])
     posts = [(post.run, post.body) for change in changes for post in change.posts]
     return await insert_messages(work, posts + await settle_keys(work, changes, freed), now)
 
@@ -316,28 +300,19 @@ async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
 async def look_up(work: Work, changes: Sequence[Change]) -> Found:
     """Which rows exist of all that the changes name."""
     seen = sorted(set(seen_of(changes)))
-    came = await work.rows("seen_there", **columns("scope id", seen))
+    came = await work.many("seen_there", "scope id", seen)
+    starts = await work.many("start_key_there", "workflow key", set(start_keys_of(changes)))
+    tasks = await work.many("task_there", "run firing idx attempt fence", set(ended_of(changes)))
     runs = sorted({change.run for change in changes})
     return Found(
         revisions={row[0]: row[1] for row in await work.rows("run_revision", runs=runs)},
-        start_keys={
-            (row[0], row[1])
-            for row in await work.rows(
-                "start_key_there", **columns("workflow key", set(start_keys_of(changes)))
-            )
-        },
-        timers=await _ids(work, "timer_there", (id for c in changes for id in c.rung)),
-        messages=await _ids(work, "message_there", (id for c in changes for id in c.read)),
-        tasks={
-            (row[0], row[1], row[2], row[3], row[4])
-            for row in await work.rows(
-                "task_there", **columns("run firing idx attempt fence", set(ended_of(changes)))
-            )
-        },
+        start_keys={(row[0], row[1]) for row in starts},
+        timers=await _ids(work, "timer_there", [(id,) for c in changes for id in c.rung]),
+        messages=await _ids(work, "message_there", [(id,) for c in changes for id in c.read]),
+        tasks={(row[0], row[1], row[2], row[3], row[4]) for row in tasks},
         seen={seen[row[0] - 1] for row in came},
     )
 
 
-async def _ids(work: Work, query: str, ids: Iterable[int]) -> set[int]:
-    wanted = list(ids)
-    return {row[0] for row in await work.rows(query, ids=wanted)} if wanted else set()
+async def _ids(work: Work, query: str, ids: Sequence[tuple[int]]) -> set[int]:
+    return {row[0] for row in await work.many(query, "ids", ids)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.store.postgres.commit.column_arrays import columns, key_number, lock_number
+from penstock.store.postgres.commit.column_arrays import key_number, lock_number
 from penstock.store.postgres.database import Work
 from penstock.store.rows.change import HANDOVER_TIMEOUT, Change, Message, PendingEvent
 from penstock.store.rules.lock_grants import (
@@ -24,9 +24,7 @@ async def insert_messages(
     work: Work, posts: Sequence[Post], now: datetime, patience: timedelta = HANDOVER_TIMEOUT
 ) -> list[Message]:
     """Write messages, in this order. The caller has them now; others leave them alone for a while."""
-    if not posts:
-        return []
-    made = await work.rows("insert_message", ready_at=now + patience, **columns("run body", posts))
+    made = await work.many("insert_message", "run body", posts, ready_at=now + patience)
     return sorted((Message(*row) for row in made), key=lambda message: message.id)
 
 
@@ -55,14 +53,12 @@ async def lock_keys(work: Work, locks: Iterable[str], keys: Iterable[Key]) -> No
 
 async def _grant_locks(work: Work, lines: KeyChanges, keys: list[str]) -> list[Post]:
     """Put elements into their queues and out of them, and give what is free to the first in line."""
-    if lines.unlocks:
-        left = [(one.key, run, one.firing, one.index) for run, one in lines.unlocks]
-        await work.rows("drop_lock", **columns("key run firing idx", left))
+    left = [(one.key, run, one.firing, one.index) for run, one in lines.unlocks]
+    await work.many("drop_lock", "key run firing idx", left)
     if lines.over:
         await work.rows("drop_locks_of_run", runs=lines.over)
-    if lines.locks:
-        asked = [(one.key, run, one.firing, one.index, one.most, one.body) for run, one in lines.locks]
-        await work.rows("insert_lock", **columns("key run firing idx most body", asked))
+    asked = [(one.key, run, one.firing, one.index, one.most, one.body) for run, one in lines.locks]
+    await work.many("insert_lock", "key run firing idx most body", asked)
     granted = await work.rows("grant_lock", keys=keys)
     return grants([(row["number"], row["run"], row["body"]) for row in granted])
 
@@ -74,9 +70,8 @@ async def _hand_over_events(work: Work, lines: KeyChanges, keys: list[Key]) -> l
         before = await owners_of(work, keys)
         if lines.over:
             await work.rows("drop_correlations_of_run", runs=lines.over)
-        if lines.asked:
-            asked = [(*key, run) for run, key in lines.asked]
-            await work.rows("insert_correlation", **columns("name value run", asked))
+        asked = [(*key, run) for run, key in lines.asked]
+        await work.many("insert_correlation", "name value run", asked)
         after = await owners_of(work, keys)
         # Only to a new owner: the former one may have left the event lying, and would be given it for ever.
         posts += await _deliver(work, {key: run for key, run in after.items() if before.get(key) != run})
@@ -91,10 +86,8 @@ async def _hand_over_events(work: Work, lines: KeyChanges, keys: list[Key]) -> l
 async def note_seen(work: Work, events: Sequence[PendingEvent]) -> list[PendingEvent]:
     """Note the ids of events; those that did not come before."""
     ids = {(one.seen.scope, one.seen.id): one.seen.until for one in reversed(events) if one.seen is not None}
-    if not ids:
-        return list(events)
     rows = [(*key, until, None) for key, until in ids.items()]
-    new = {(row[0], row[1]) for row in await work.rows("insert_seen", **columns("scope id until run", rows))}
+    new = {(row[0], row[1]) for row in await work.many("insert_seen", "scope id until run", rows)}
     fresh: list[PendingEvent] = []
     for one in events:
         key = None if one.seen is None else (one.seen.scope, one.seen.id)
@@ -106,13 +99,13 @@ async def note_seen(work: Work, events: Sequence[PendingEvent]) -> list[PendingE
 
 async def owners_of(work: Work, keys: Iterable[Key]) -> dict[Key, str]:
     """Key → the live run that it belongs to, where there is one."""
-    found = await work.rows("key_owner", **columns("name value", sorted(set(keys))))
+    found = await work.many("key_owner", "name value", sorted(set(keys)))
     return {(row[0], row[1]): row[2] for row in found}
 
 
 async def _deliver(work: Work, owners: dict[Key, str]) -> list[Post]:
     """Give the events that are pending for these keys to their owners."""
-    waiting = await work.rows("kept_for_key", **columns("name value", list(owners))) if owners else []
+    waiting = await work.many("kept_for_key", "name value", owners)
     given = deliveries([tuple(row) for row in waiting], owners)
     if not given:
         return []
@@ -123,10 +116,7 @@ async def _deliver(work: Work, owners: dict[Key, str]) -> list[Post]:
 
 async def insert_pending(work: Work, events: Sequence[PendingEvent]) -> None:
     """Keep events for whoever will own one of their keys."""
-    if not events:
-        return
     rows = [(one.event, one.body, one.reason, one.until) for one in events]
-    ids = sorted(row[0] for row in await work.rows("insert_kept", **columns("event body reason until", rows)))
+    ids = sorted(row[0] for row in await work.many("insert_kept", "event body reason until", rows))
     keys = [(*key, id) for id, one in zip(ids, events, strict=True) for key in one.keys]
-    if keys:
-        await work.rows("insert_kept_key", **columns("name value kept", keys))
+    await work.many("insert_kept_key", "name value kept", keys)

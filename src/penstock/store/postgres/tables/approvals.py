@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.change import Change
 from penstock.store.rows.rows import ApprovalRow
@@ -44,13 +43,10 @@ class PostgresApprovals:
 async def write(work: Work, changes: Sequence[Change], now: datetime) -> None:
     """Those that end, then those that begin: most changes have none."""
     ended = [(each.id, each.status, each.by, each.decision) for c in changes for each in c.decided]
-    if ended:
-        await work.rows("end_approval", now=now, **columns("id status decided_by decision", ended))
+    await work.many("end_approval", "id status decided_by decision", ended, now=now)
     asked = [
         (each.id, c.run, each.workflow, each.step, each.role, each.body, each.due_at)
         for c in changes
         for each in c.asked
     ]
-    if asked:
-        names = "id run workflow step role body due_at"
-        await work.rows("insert_approval", now=now, **columns(names, asked))
+    await work.many("insert_approval", "id run workflow step role body due_at", asked, now=now)

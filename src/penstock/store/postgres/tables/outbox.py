@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.change import Change
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
@@ -42,5 +41,4 @@ async def insert_outbox_messages(work: Work, changes: Sequence[Change], now: dat
     rows = [
         (message.bus, message.topic, c.run, message.body) for c in changes for message in c.outbox_messages
     ]
-    if rows:
-        await work.rows("insert_letter", now=now, **columns("bus topic run body", rows))
+    await work.many("insert_letter", "bus topic run body", rows, now=now)

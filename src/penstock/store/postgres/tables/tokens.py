@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note, note_one
 from penstock.store.rows.access import AuditRow
@@ -64,9 +63,7 @@ async def _change(
     wrong = next((one.name for one in changes if found.get(one.name) != one.expect), None)
     if wrong is not None:
         return wrong
-    gone = [one.name for one in changes if one.gone]
-    if gone:
-        await work.rows("drop_token", names=gone)
+    await work.many("drop_token", "names", [(one.name,) for one in changes if one.gone])
     put = [one for one in changes if not one.gone]
     written = await _write(work, "insert_token", [one for one in put if one.expect is None])
     written |= await _write(work, "update_token", [one for one in put if one.expect is not None])
@@ -75,10 +72,8 @@ async def _change(
 
 
 async def _write(work: Work, query: str, changes: Sequence[TokenChange]) -> dict[str, TokenRow]:
-    if not changes:
-        return {}
     rows = [(one.name, one.owner, one.expires, one.priority, one.data) for one in changes]
-    written = {row[0]: TokenRow(**row) for row in await work.rows(query, **columns(_COLUMNS, rows))}
+    written = {row[0]: TokenRow(**row) for row in await work.many(query, _COLUMNS, rows)}
     if len(written) < len(changes):
         raise _Taken
     return written

@@ -212,7 +212,7 @@ class _Writing:
             filled=_pairs(marking.filled),
             complete=_pairs(marking.complete),
             firings=self.firings(was.firings),
-            elements=[self.element(each) for key, each in was.elements.items() if key[1] is None],
+            elements=[encode_element(each, pack) for key, each in was.elements.items() if key[1] is None],
             failed=self.firings(was.failed),
             halted=self.firings(was.halted),
             kept=[(key, self.firing(firing)) for key, firing in was.kept.items()] if was.kept else (),
@@ -279,9 +279,6 @@ class _Writing:
             firing.failed,
             firing.attempts,
         )
-
-    def element(self, element: Element) -> tuple[Any, ...]:
-        return encode_element(element, self.pack)
 
 
 def encode_element(element: Element, pack: Packer) -> tuple[Any, ...]:

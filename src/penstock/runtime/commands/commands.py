@@ -33,8 +33,10 @@ from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.commands.authority import approvals_in, reject_recursion
 from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.commands.validation import (
+    not_disabled,
     plain_payload,
     validate_keys,
+    validate_step,
     validate_text_maps,
     validate_texts,
 )
@@ -48,7 +50,6 @@ from penstock.runtime.errors import (
     NotRetryable,
     RunEnded,
     UnknownRun,
-    UnknownStep,
     UnknownWorkflow,
 )
 from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME, audit_for
@@ -305,8 +306,7 @@ class Commands(EventDelivery):
         """Put back what failed. Raises UnknownRun, NotRetryable, Invalid, Managed."""
         flow = (await self.look(run)).flow
         self._flows.managers.validate(flow.name)
-        if step is not None and step not in flow.steps:
-            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+        validate_step(flow, step)
         for _ in range(TRIES):
             _, state = await self._flows.newest(flow.name)
             answer = await self.ask(run, Retried(step, wider_pauses(state)))
@@ -317,7 +317,9 @@ class Commands(EventDelivery):
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
         raise restless(flow.name)
 
-    async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
+    async def rerun(
+        self, run: str, version: int | None = None, input: Any = None, begun: BegunFrom | None = None
+    ) -> RunId:
         """A new run of the same workflow, with the same tags, and the same input unless another is given."""
         header = (await self.look(run)).snapshot.run
         return await self.start(
@@ -328,6 +330,7 @@ class Commands(EventDelivery):
             labels=header.labels,
             tags=header.tags,
             rerun_of=run,
+            begun=begun,
         )
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
@@ -344,11 +347,7 @@ class Commands(EventDelivery):
         live = await self.look(run)
         if live.snapshot.ended:
             raise RunEnded(run, live.snapshot.status)
-        known = live.flow.steps.get(step)
-        if known is None:
-            raise UnknownStep(live.flow.name, step, live.flow.steps)
-        ports = ", ".join(known.ports) or "none"
-        raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+        raise not_disabled(live.flow, step, port)
 
     # -- the way -------------------------------------------------------------------------------------------
 

@@ -144,16 +144,7 @@ class RepairCommands:
         begun = BegunFrom(
             step=step, data=fork.data, puts=fork.puts, outputs=fork.outputs, came=fork.came, tags=tags
         )
-        return await self._commands.start(
-            header.workflow,
-            version=flow.version,
-            input=header.input if input is None else input,
-            subject=header.subject,
-            labels=header.labels,
-            tags=header.tags,
-            rerun_of=run,
-            begun=begun,
-        )
+        return await self._commands.rerun(run, flow.version, input, begun)
 
     async def fail(self, run: str, reason: str | None = None) -> None:
         """Let a run fail; its clean-up steps still run. Raises UnknownRun, RunEnded."""

@@ -21,6 +21,7 @@ from penstock.flow.views.run_view import step_view, time_text
 from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.validation import plain_payload, validate_texts
+from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
 from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.run_cache import CachedRun, RunCache
@@ -31,7 +32,6 @@ from penstock.runtime.queries.past_marking import marking_now
 from penstock.store.protocol import RunViews
 from penstock.store.protocol import Tokens as TokenRole
 from penstock.store.rows.rows import Filter, TokenChange, TokenRow
-from penstock.store.sql.run_lists import STATUSES
 
 CUSTOM, RUNS, HISTORY = "/custom/", "/runs/", "/history/"
 WHOLE = ("/custom", "/runs", "/history")
@@ -39,7 +39,6 @@ _PREFIX = re.compile(
     r"/(runs|history)/([^/]*|[^/]+/([^/]*|[^/]+/"
     r"(s?|st|ste|step|steps|sl|slo|slot|slots|steps/[^/]*|slots/([^/]*|[^/]+/(\d*|\d+/\d*)))))"
 )
-LIVE = tuple(status for status in STATUSES if status not in ENDED)
 MAX_NAME = 512
 MAX_TOKENS = 1_000
 """Tokens that one call may change or claim."""
@@ -58,7 +57,7 @@ class TokenCursor(Struct, frozen=True, array_like=True):
     run: str = ""
 
 
-class Insert(Struct, frozen=True, forbid_unknown_fields=True):
+class Insert(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A token that is not there yet. Under a run's slots `data` is `{event, data}`."""
 
     name: str
@@ -68,15 +67,10 @@ class Insert(Struct, frozen=True, forbid_unknown_fields=True):
     priority: float = 0
 
 
-class Update(Struct, frozen=True, forbid_unknown_fields=True):
+class Update(Insert, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A token that has this version, and what it is from now on."""
 
-    name: str
     version: int
-    data: Any = None
-    owner: str | None = None
-    expires: datetime | None = None
-    priority: float = 0
 
 
 class Delete(Struct, frozen=True, forbid_unknown_fields=True):
@@ -363,7 +357,7 @@ def _validate_name(name: str) -> None:
         )
 
 
-def _change(one: Insert | Update, expect: int | None) -> TokenChange:
+def _change(one: Insert, expect: int | None) -> TokenChange:
     validate_texts(owner=one.owner)
     data = plain_payload(one.data, f"the data of '{one.name}'")
     return TokenChange(

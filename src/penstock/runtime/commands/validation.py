@@ -27,6 +27,7 @@ from penstock.runtime.errors import (
     OtherWorkflow,
     PayloadTooLarge,
     UndeclaredEvent,
+    UnknownStep,
 )
 
 _MAX_LENGTHS = {"subject": SUBJECT, "event": EVENT}
@@ -104,6 +105,21 @@ def _raise_invalid_text(name: str, text: Any, otherwise: str) -> None:
 def _shown(value: Any) -> str:
     text = ascii(value)
     return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"
+
+
+def validate_step(flow: Flow, step: str | None) -> None:
+    """The workflow has the step, where one is named. Raises Invalid."""
+    if step is not None and step not in flow.steps:
+        raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+
+
+def not_disabled(flow: Flow, step: str, port: str | None) -> UnknownStep | Invalid:
+    """Why a step cannot be disabled to a port, in a run that goes on."""
+    known = flow.steps.get(step)
+    if known is None:
+        return UnknownStep(flow.name, step, flow.steps)
+    ports = ", ".join(known.ports) or "none"
+    return Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 
 
 def plain_payload(value: Any, what: str) -> Any:

@@ -13,7 +13,7 @@ from penstock.flow.compile.compile import LONE
 from penstock.flow.decisions.advance import advance
 from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
 from penstock.flow.model.plan import Answer, Attempt, Plan
-from penstock.flow.model.run import ENDED, Element, ElementKey, Pauser, Snapshot
+from penstock.flow.model.run import ENDED, ElementKey, Pauser, Snapshot
 from penstock.flow.model.run_input import (
     Canceled,
     CleanupTimedOut,
@@ -146,7 +146,7 @@ def _answered(decision: Decision) -> Iterable[tuple[Request, Answer]]:
 def _ended(decision: Decision) -> tuple[EndedTask, ...]:
     """The task rows that go: of leases whose report counts, and of those that were found to be overdue."""
     ended: tuple[EndedTask, ...] = ()
-    for request, answer in zip(decision.requests, decision.answers, strict=False):
+    for request, answer in _answered(decision):
         lease = request.lease
         if lease is not None and (answer == "accepted" or request.overdue):
             ended += (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),)
@@ -374,17 +374,13 @@ def _held(snapshot: Snapshot) -> bool:
 
 def _cancel_posts(decision: Decision) -> list[Post]:
     """Children of what is withdrawn are canceled."""
-    was = decision.live.snapshot
+    was, steps = decision.live.snapshot, decision.live.flow.steps
     found = [(key, was.elements.get(key)) for key in decision.plan.withdrawn]
     return [
         cancel_post(was.run.id, key, element)
         for key, element in found
-        if element is not None and element.state == "running" and _is_child(decision.live, element)
+        if element is not None and element.state == "running" and steps[element.step].task == TASK
     ]
-
-
-def _is_child(live: CachedRun, element: Element) -> bool:
-    return live.flow.steps[element.step].task == TASK
 
 
 def _place(element: ElementKey) -> tuple[int, int]:

@@ -31,7 +31,13 @@ from penstock.flow.model.run_input import (
     RunTimedOut,
 )
 from penstock.flow.values.key_text import key_text
-from penstock.runtime.commands.validation import checked_event, plain_event, plain_payload
+from penstock.runtime.commands.validation import (
+    checked_event,
+    not_disabled,
+    plain_event,
+    plain_payload,
+    validate_step,
+)
 from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Undelivered
 from penstock.runtime.errors import (
     IdempotencyMismatch,
@@ -40,7 +46,6 @@ from penstock.runtime.errors import (
     NotRetryable,
     RunEnded,
     UnknownRun,
-    UnknownStep,
 )
 from penstock.runtime.inmemory.executor import Executor
 from penstock.runtime.inmemory.inline_run import play_through
@@ -190,9 +195,7 @@ class InMemoryEngine:
 
     def retry(self, run: RunId, step: str | None = None) -> None:
         """Put back what failed. Raises NotRetryable, Invalid."""
-        flow = self.run_of(run).flow
-        if step is not None and step not in flow.steps:
-            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+        validate_step(self.run_of(run).flow, step)
         if self._ask(run, Retried(step)) == "refused":
             raise NotRetryable(run, self.run_of(run).snapshot.status)
 
@@ -202,11 +205,7 @@ class InMemoryEngine:
         if self._ask(run, Disabled(step, port)) == "refused":
             if live_run.snapshot.ended:
                 raise RunEnded(run, live_run.snapshot.status)
-            known = live_run.flow.steps.get(step)
-            if known is None:
-                raise UnknownStep(live_run.flow.name, step, live_run.flow.steps)
-            ports = ", ".join(known.ports) or "none"
-            raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+            raise not_disabled(live_run.flow, step, port)
 
     def close(self) -> None:
         """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from msgspec.structs import asdict
+
 from penstock.flow.model.run import Status
 from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import time_text
@@ -67,12 +69,5 @@ def queue_view(row: QueueRow) -> dict[str, Any]:
 
 
 def worker_view(row: Worker) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "task_lists": list(row.task_lists),
-        "tasks": list(row.tasks),
-        "concurrency": row.concurrency,
-        "started_at": time_text(row.started_at),
-        "seen_at": time_text(row.seen_at),
-    }
+    times = {"started_at": time_text(row.started_at), "seen_at": time_text(row.seen_at)}
+    return {**asdict(row), "task_lists": list(row.task_lists), "tasks": list(row.tasks), **times}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from penstock.flow.errors import PenstockError
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.flow_cache import FlowCache
@@ -54,9 +56,7 @@ async def list_stuck(store: TaskViews, limit: int = 100) -> dict[str, Any]:
         "runs": backlog.stuck,
         "tasks": [
             {
-                "task_list": row.task_list,
-                "task": row.task,
-                "count": row.count,
+                **asdict(row),
                 "oldest": time_text(row.oldest),
                 "text": _waits(row.count, row.task, row.task_list),
             }

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import decode_message
-from penstock.runtime.errors import Invalid
+from penstock.runtime.commands.validation import validate_step
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.why import Facts, why_list, why_run
 from penstock.store.protocol import InboundEvents, Runs, RunViews, TaskViews
@@ -21,9 +21,7 @@ class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
 
 async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> dict[str, Any]:
     """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
-    if step is not None and step not in live.flow.steps:
-        known = ", ".join(live.flow.steps)
-        raise Invalid(f"'{live.flow.name}' has no step '{step}': its steps are {known}")
+    validate_step(live.flow, step)
     run = live.snapshot.run.id
     waits = await store.waits(run)
     holders = sorted({holder for lock in waits.locks for holder in lock.holders})

@@ -35,13 +35,9 @@ class NewVersion(Struct, frozen=True, kw_only=True):
     draft: bool = False
 
 
-class DraftRow(Struct, frozen=True, kw_only=True):
+class DraftRow(NewDraft, frozen=True, kw_only=True):
     """The draft of a workflow, as its author wrote it."""
 
-    workflow: str
-    definition: str
-    title: str | None
-    author: str
     at: datetime
 
 

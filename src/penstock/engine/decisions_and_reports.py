@@ -84,9 +84,9 @@ class DecisionsAndReports:
         says why `by` may not decide, where four eyes are asked for.
         """
         found: list[dict[str, Any]] = []
-        which = Which(status=status, workflow=workflow, sees=sees, by=by)
+        which = {"status": status, "workflow": workflow, "sees": sees, "by": by}
         while len(found) < limit:
-            items, before = await self._page(which, before, limit - len(found))
+            items, before = await self.approvals_page(limit=limit - len(found), before=before, **which)
             found += items
             if before is None:
                 break
@@ -96,7 +96,9 @@ class DecisionsAndReports:
         self, /, *, limit: int = 50, before: Before | None = None, **which: Any
     ) -> tuple[list[dict[str, Any]], Before | None]:
         """The next of them, fewer than `limit` where they are large or few are wanted; and where to go on."""
-        return await self._page(Which(**which), before, limit)
+        wanted, known = Which(**which), Refusals()
+        rows, last = await _some(self._store, wanted, before, limit)
+        return [await self._view_for(row, wanted.by, known) for row in rows], last
 
     async def approval(self, id: str, by: str | None = None) -> dict[str, Any]:
         """One of them. Raises UnknownApproval."""
@@ -175,13 +177,6 @@ class DecisionsAndReports:
         if not found:
             raise UnknownApproval(id)
         return found[0]
-
-    async def _page(
-        self, which: Which, before: Before | None, limit: int
-    ) -> tuple[list[dict[str, Any]], Before | None]:
-        rows, last = await _some(self._store, which, before, limit)
-        known: Refusals = {}
-        return [await self._view_for(row, which.by, known) for row in rows], last
 
     async def _view_for(
         self, row: ApprovalRow, by: str | None, known: Refusals | None = None

@@ -50,9 +50,7 @@ class Runs:
 
         Raises UnknownWorkflow, InvalidInput, IdempotencyMismatch, and in memory NoTask.
         """
-        if self._only is not None:
-            await self._validate_tasks(workflow, self._only)
-        run, _ = await self._node.commands.start_once(
+        run, _ = await self.start_once(
             workflow,
             subject=subject,
             input=input,

@@ -38,14 +38,13 @@ class Loaded(Struct, frozen=True):
 def load(
     source: Source,
     tasks: Mapping[str, Task] | None = None,
-    version: int = 1,
     elsewhere: Mapping[str, Offer] | None = None,
 ) -> Loaded:
     """Read and compile a definition. Raises DefinitionError with every problem at once.
 
     `elsewhere` is what workers in other processes offer; what is defined here goes before.
     """
-    return _compiled(*_read(source), tasks, version, elsewhere)
+    return _compiled(*_read(source), tasks, elsewhere)
 
 
 def load_text(
@@ -56,7 +55,7 @@ def load_text(
 ) -> Loaded:
     """The same for a text of unknown origin: never taken for a path. Raises DefinitionError."""
     located = read_located(text, unfinished=unfinished)
-    return _compiled(located.definition, located.places, None, tasks, elsewhere=elsewhere)
+    return _compiled(located.definition, located.places, None, tasks, elsewhere)
 
 
 def _compiled(
@@ -64,12 +63,11 @@ def _compiled(
     places: Places,
     file: str | None,
     tasks: Mapping[str, Task] | None,
-    version: int = 1,
-    elsewhere: Mapping[str, Offer] | None = None,
+    elsewhere: Mapping[str, Offer] | None,
 ) -> Loaded:
     here = {name: task.offer for name, task in (tasks or {}).items()}
     offers = {**(elsewhere or {}), **OFFERS, **here}
-    flow = compile_flow(definition, kinds_with(offers), offers, version=version, places=places, file=file)
+    flow = compile_flow(definition, kinds_with(offers), offers, version=1, places=places, file=file)
     return Loaded(flow, places, offers, file)
 
 

@@ -84,20 +84,16 @@ class Catalog:
 
 
 def _version_of(loaded: Loaded, text: str, note: str | None, start: bool | None, again: bool) -> NewVersion:
+    source = loaded.definition.source
+    calls = source is None or source.kind == "api"
     return NewVersion(
         workflow=loaded.flow.name,
         definition=text,
         offers=encode_offers(loaded.flow, loaded.offers),
         note=note,
-        start=_begins(loaded, start),
+        start=calls if start is None else start,
         again=again,
     )
-
-
-def _begins(loaded: Loaded, start: bool | None) -> bool:
-    """Whether a workflow that is new is started at once."""
-    source = loaded.definition.source
-    return (source is None or source.kind == "api") if start is None else start
 
 
 def text_of(source: Source, loaded: Loaded) -> str:

@@ -367,8 +367,13 @@ class Commands(EventDelivery):
         def on_answer(_: Request, answer: Answer | None, error: BaseException | None) -> None:
             if call is not None and answer in _CHANGING:
                 call.changed = True
-            if not future.done():
-                future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
+            if future.done():
+                return
+            if answer is not None:
+                future.set_result(answer)
+            else:
+                stopped = "the engine stopped before this was done: ask again"
+                future.set_exception(error or PenstockError(stopped))
 
         request.on_result = on_answer
         self._submit(request)
@@ -415,10 +420,6 @@ def restless(workflow: str) -> PenstockError:
 
 def _digest(asked: Any) -> bytes:
     return blake2b(key_text(asked).encode(), digest_size=16).digest()
-
-
-def _raised(error: BaseException | None) -> BaseException:
-    return error or PenstockError("the engine stopped before this was done: ask again")
 
 
 def fitting(flow: Flow, input: Any) -> Any:

@@ -202,7 +202,10 @@ class Dispatch:
         """There may be work in these lists: for who waits here, else for other nodes."""
         noted = list(lists)
         self._backlog.add(noted)
-        self._wake(set(noted))
+        named = set(noted)
+        for slot in self._slots.values():
+            if not named.isdisjoint(slot.lists):
+                slot.ready.set()
         if self._shared:
             self._hints.begin(self._tell_nodes())
 
@@ -217,11 +220,6 @@ class Dispatch:
         self._backlog.add_unknown()
         for slot in self._slots.values():
             slot.ready.set()
-
-    def _wake(self, lists: set[str]) -> None:
-        for slot in self._slots.values():
-            if not lists.isdisjoint(slot.lists):
-                slot.ready.set()
 
     def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
         """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
@@ -455,10 +453,8 @@ class _Answers:
             if not isinstance(error, UnknownRun):
                 self._failed = self._failed or error
         self._left -= 1
-        if not self._left and not self.rare.done():
-            self._tell()
-
-    def _tell(self) -> None:
+        if self._left or self.rare.done():
+            return
         if self._failed is None:
             self.rare.set_result(self._rare)
         else:

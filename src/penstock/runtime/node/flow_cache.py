@@ -68,8 +68,10 @@ class FlowCache:
         there = 0 < version < LATEST and is_storable(workflow)
         found = await self._shelf.version(workflow, version) if there else None
         if found is None:
-            await self._raise_unknown(workflow, version)
-        assert found is not None
+            states = await self._look()
+            if (state := states.get(workflow)) is None:
+                raise UnknownWorkflow(workflow, states)
+            raise UnknownVersion(workflow, version, state.latest)
         flow = self._flows[workflow, version] = compile_version(found, self.suffix)
         return flow
 
@@ -144,12 +146,6 @@ class FlowCache:
         self._states = states = {state.name: state for state in found}
         self._looked = asyncio.get_running_loop().time()
         return states
-
-    async def _raise_unknown(self, workflow: str, version: int) -> None:
-        states = await self._look()
-        if (state := states.get(workflow)) is None:
-            raise UnknownWorkflow(workflow, states)
-        raise UnknownVersion(workflow, version, state.latest)
 
 
 def _heeded(reading: asyncio.Task[dict[str, WorkflowState]]) -> None:

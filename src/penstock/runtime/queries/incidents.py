@@ -44,8 +44,8 @@ async def list_incidents(
     store: Incidents,
     memory: RunCache,
     filter: Filter,
-    cursor: str | None = None,
-    failing: Failing | None = None,
+    cursor: str | None,
+    failing: Failing,
 ) -> dict[str, Any]:
     """One page: `items`, fewer where they are large, and `next`. Raises BadCursor.
 
@@ -53,7 +53,6 @@ async def list_incidents(
     `workflows` and `limit`. Who may see only some workflows is not shown events that belong to none.
     """
     place = IncidentCursor(0) if cursor is None else read_cursor(cursor, IncidentCursor)
-    failing = failing or _none
     limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
     following: IncidentCursor | None = place
@@ -69,10 +68,6 @@ async def list_incidents(
         fit, left = fitting(found, left)
         left = left if fit == len(found) else 0
     return {"items": items, "next": None if following is None else write_cursor(following)}
-
-
-async def _none() -> Sequence[dict[str, Any]]:
-    return ()
 
 
 def _sources(
@@ -122,8 +117,10 @@ async def _undelivered(
 
 
 def _of_run(kind: str, row: RunRow, live: CachedRun | BaseException | None) -> Sequence[dict[str, Any]]:
+    if live is None:
+        return []
     if not isinstance(live, CachedRun):
-        return [] if live is None else [_unreadable(row, live)]
+        return [_item(row, "unreadable", f"The run cannot be read: {live}", [], reason=str(live))]
     if kind == "aside":
         return [
             _item(
@@ -139,10 +136,6 @@ def _of_run(kind: str, row: RunRow, live: CachedRun | BaseException | None) -> S
             for each in live.snapshot.aside
         ]
     return [_failed(row, live) if row.status == "failed" else _stalled(row, live)]
-
-
-def _unreadable(row: RunRow, error: BaseException) -> dict[str, Any]:
-    return _item(row, "unreadable", f"The run cannot be read: {error}", [], reason=str(error))
 
 
 def _failed(row: RunRow, live: CachedRun) -> dict[str, Any]:

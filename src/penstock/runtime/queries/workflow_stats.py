@@ -74,7 +74,8 @@ async def workflow_stats(
     counts = {place: count for place, count in tally.items() if version in (None, place[0])}
     total = sum(counts.values())
     asked = Filter(workflow=workflow, version=version, since=begin, until=end)
-    sample = await (_all(store, asked) if total <= FEW else _sample(store, asked, begin, end))
+    few = total <= FEW
+    sample = await (store.runs(replace(asked, limit=FEW)) if few else _sample(store, asked, begin, end))
     figures = await _figures(store, [row.id for row in sample])
     hours = (end - begin) / timedelta(hours=1)
     return {
@@ -102,10 +103,6 @@ def _summed(counts: dict[tuple[int, str], int]) -> dict[str, int]:
     for (_, status), count in sorted(counts.items()):
         found[status] += count
     return dict(found)
-
-
-async def _all(store: Histories, asked: Filter) -> list[RunRow]:
-    return list(await store.runs(replace(asked, limit=FEW)))
 
 
 async def _sample(store: Histories, asked: Filter, since: datetime, until: datetime) -> list[RunRow]:

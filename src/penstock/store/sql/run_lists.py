@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -167,12 +168,12 @@ def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequ
     if driver == "status":
         return [_in_status(status) for status in filter.statuses or STATUSES]
     if driver == "end":
-        return [_ended(status) for status in filter.statuses or ENDED if status in ENDED]
+        return [_in_status(status, "run_by_end") for status in filter.statuses or ENDED if status in ENDED]
     if driver == "found":
         return _PREFIXED
     if driver == "q":
         statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
-        return [*_PREFIXED, *(_latest(status) for status in statuses)]
+        return [*_PREFIXED, *(partial(Writing.latest, status=status) for status in statuses)]
     return _DRIVEN[driver]
 
 
@@ -193,12 +194,8 @@ def _of_trouble(name: str, status: str) -> Line:
     return line
 
 
-def _in_status(status: str) -> Line:
-    return lambda w: w.line(w.by("run_by_status"), [f"run.status = {w.bind(status)}"], "status")
-
-
-def _ended(status: str) -> Line:
-    return lambda w: w.line(w.by("run_by_end"), [f"run.status = {w.bind(status)}"], "status")
+def _in_status(status: str, index: str = "run_by_status") -> Line:
+    return lambda w: w.line(w.by(index), [f"run.status = {w.bind(status)}"], "status")
 
 
 def _undelivered(w: Writing) -> str:
@@ -210,10 +207,6 @@ def _of_tasks(w: Writing, index: str, which: str) -> str:
     source, step = w.along("task", index), w.bind(w.filter.step)
     tasks = f"SELECT DISTINCT run FROM {source} WHERE step = {step} AND {which} ORDER BY run DESC LIMIT {MAX_TASKS}"
     return w.line(f"({tasks}) AS via CROSS JOIN run", ["run.id = via.run"], "step")
-
-
-def _latest(status: str) -> Line:
-    return lambda w: w.latest(status)
 
 
 def _id_prefix(w: Writing) -> str:

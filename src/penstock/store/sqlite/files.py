@@ -64,11 +64,8 @@ def unwritable(path: str, error: OSError) -> StoreError:
     """What it means that a file beside the database cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE):
         return disk_error(error)
-    return BadAddress(path, f"is where no database can be made ({_said(error)})")
-
-
-def _said(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+    why = (error.strerror or str(error)).lower()
+    return BadAddress(path, f"is where no database can be made ({why})")
 
 
 class FileLock:

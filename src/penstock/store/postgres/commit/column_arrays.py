@@ -8,8 +8,6 @@ from typing import Any
 
 import msgspec
 
-Key = tuple[str, str]
-
 _encode = msgspec.json.Encoder().encode
 
 
@@ -35,13 +33,3 @@ def advisory(kind: str, *key: str) -> int:
     """The number of the advisory lock of a key: 64 bits, so that two keys hardly ever share one."""
     text = "\0".join((kind, *key)).encode()
     return int.from_bytes(blake2b(text, digest_size=8).digest(), signed=True)
-
-
-def lock_number(key: str) -> int:
-    """Of a `serialize` key."""
-    return advisory("lock", key)
-
-
-def key_number(key: Key) -> int:
-    """Of a correlation key."""
-    return advisory("key", *key)

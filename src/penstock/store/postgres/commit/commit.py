@@ -158,14 +158,16 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     # What most have not is looked for in these alone.
     rare = [change for change in fitting if not change.plain]
     await _guard(work, fitting, rare)
-    await _states(work, rare)
-    await _marks(work, rare, now)
-    await _void_tasks(work, rare, now)
+    if rare:
+        await _states(work, rare)
+        await _marks(work, rare, now)
+        await _void_tasks(work, rare, now)
     fence = await _new_tasks(work, fitting, now)
     messages = await _others(work, [c for c in fitting if c.over or not c.plain], now)
-    await insert_outbox_messages(work, rare, now)
-    await approvals.write(work, rare, now)
-    await note(work, [audit for change in rare for audit in change.audits])
+    if rare:
+        await insert_outbox_messages(work, rare, now)
+        await approvals.write(work, rare, now)
+        await note(work, [audit for change in rare for audit in change.audits])
     pairs = zip(changes, judged, strict=True)
     told = [outcomes.get(c.run, "applied") if said == "applied" else said for c, said in pairs]
     return Committed(told, messages, now, fence)

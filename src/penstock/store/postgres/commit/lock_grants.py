@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.store.postgres.commit.column_arrays import key_number, lock_number
+from penstock.store.postgres.commit.column_arrays import advisory
 from penstock.store.postgres.database import Work
 from penstock.store.rows.change import HANDOVER_TIMEOUT, Change, Message, PendingEvent
 from penstock.store.rules.lock_grants import (
@@ -47,7 +47,7 @@ async def settle_keys(work: Work, changes: Sequence[Change], freed: Sequence[Any
 
 async def lock_keys(work: Work, locks: Iterable[str], keys: Iterable[Key]) -> None:
     """Be alone with these keys until the end of the transaction."""
-    numbers = {lock_number(key) for key in locks} | {key_number(key) for key in keys}
+    numbers = {advisory("lock", key) for key in locks} | {advisory("key", *key) for key in keys}
     await work.rows("lock_keys", keys=sorted(numbers))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec.structs import astuple
 
-from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
@@ -45,7 +44,8 @@ async def note(work: Work, rows: Sequence[AuditRow]) -> None:
         return
     [(head, now)] = await work.rows("lock_audit")
     entries = chained(read_head(head), now, rows)
-    await work.rows("insert_audit", **columns(_COLUMNS, [_columns(entry) for entry in entries]))
+    columns = [(one.number, one.at, *astuple(one.row), one.hash) for one in entries]
+    await work.many("insert_audit", _COLUMNS, columns)
     await work.rows("put_setting", name="audit", value=write_head(entries[-1]))
 
 
@@ -72,7 +72,3 @@ def entry(row: Any) -> Audited:
     same = {name: row[name] for name in ("actor", "token_id", "ip", "action", "target", "reason")}
     said = AuditRow(before=row["was"], after=row["became"], **same)
     return Audited(number=row["number"], at=row["at"], row=said, hash=row["hash"])
-
-
-def _columns(entry: Audited) -> tuple[object, ...]:
-    return (entry.number, entry.at, *astuple(entry.row), entry.hash)

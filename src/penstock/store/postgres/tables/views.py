@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec import convert
 
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import (
@@ -81,8 +82,8 @@ class PostgresViews:
 
     async def waits(self, run: str) -> RunWaits:
         timers = [(row[0], row[1]) for row in await self.database.read("timers_of_run", run=run)]
-        locks = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
-        return RunWaits(timers, [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in locks])
+        locks = await self.database.read("locks_of_run", run=run)
+        return RunWaits(timers, [convert(dict(row), LockRow) for row in locks])
 
     async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
         old = await self.database.read("old_tasks", limit=oldest) if oldest else []
@@ -132,10 +133,8 @@ class PostgresViews:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]
 
     async def workers(self) -> list[Worker]:
-        lists = ("task_lists", "tasks")
         found = await self.database.read("list_workers", age=WORKER_TIMEOUT)
-        rows: list[dict[str, Any]] = [dict(row) for row in found]
-        return [Worker(**(row | {name: tuple(row[name]) for name in lists})) for row in rows]
+        return [convert(dict(row), Worker) for row in found]
 
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         found = await self.database.read("list_logs", run=run, after=after, limit=limit)

@@ -92,9 +92,10 @@ async def _set_paused(
 ) -> tuple[bool, bool]:
     """Whether there is such a workflow, and whether it was changed."""
     await work.rows("lock_keys", keys=[advisory("pause", workflow or "")])
-    was = (
-        await _installation(work) if workflow is None else await work.value("workflow_paused", name=workflow)
-    )
+    if workflow is None:
+        was = bool(await work.value("installation_paused"))
+    else:
+        was = await work.value("workflow_paused", name=workflow)
     if was is None:
         return False, False
     if was == paused:
@@ -110,10 +111,6 @@ async def _set_paused(
     posts = [(row["id"], body) for row in live]
     await insert_messages(work, posts, await work.value("read_now"), timedelta(0))
     return True, True
-
-
-async def _installation(work: Work) -> bool:
-    return bool(await work.value("installation_paused"))
 
 
 async def has_text(work: Work, workflow: str, expect: Collection[str] | None) -> bool:

@@ -82,7 +82,7 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
         messages = _write(session, list(changes))
     except BatchConflict:
         session.undo()
-        outcomes = sort_out(session, changes)
+        outcomes = judge(changes, _look(session, changes), misjudged_of(session, changes))
         fitting = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
         messages = _write(session, fitting)
     return Committed(outcomes, messages, moment(session.now), session.fence + 1)
@@ -284,11 +284,6 @@ def _shared(
         held,
         step,
     )
-
-
-def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
-    """What becomes of each change."""
-    return judge(changes, _look(session, changes), misjudged_of(session, changes))
 
 
 def misjudged_of(session: Session, changes: Sequence[Change]) -> set[str]:

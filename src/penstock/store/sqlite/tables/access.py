@@ -52,10 +52,7 @@ def _add_token(session: Session, token: AccessToken, audit: AuditRow | None = No
     scopes = (_names(token.workflows), _names(token.task_lists), token.concurrency)
     expires = NEVER if token.expires_at is None else micros(token.expires_at)
     row = (token.id, token.role, token.name, token.digest, *scopes, expires, token.made_by, session.now)
-    if not session.run("insert_access_token", row):
-        return False
-    audit_log.note_one(session, audit)
-    return True
+    return audit_log.changed(session, "insert_access_token", row, audit)
 
 
 def _tokens(
@@ -78,10 +75,7 @@ def _token(row: Row, now: int) -> AccessTokenRow:
 
 
 def _revoke(session: Session, id: str, audit: AuditRow | None = None) -> bool:
-    if not session.run("revoke_access_token", (session.now, id)):
-        return False
-    audit_log.note_one(session, audit)
-    return True
+    return audit_log.changed(session, "revoke_access_token", (session.now, id), audit)
 
 
 def _add_session(

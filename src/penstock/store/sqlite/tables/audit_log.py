@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import astuple
 
@@ -27,7 +28,8 @@ def note(session: Session, rows: Sequence[AuditRow]) -> None:
     if not rows:
         return
     entries = chained(head(session), moment(session.now), rows)
-    session.many("insert_audit", [_columns(entry) for entry in entries])
+    columns = [(one.number, micros(one.at), *astuple(one.row), one.hash) for one in entries]
+    session.many("insert_audit", columns)
     session.run("put_setting", ("audit", write_head(entries[-1])))
 
 
@@ -35,6 +37,14 @@ def note_one(session: Session, row: AuditRow | None) -> None:
     """Add an entry where there is one."""
     if row is not None:
         note(session, [row])
+
+
+def changed(session: Session, query: str, values: Sequence[Any], audit: AuditRow | None) -> bool:
+    """Whether a statement changed its row; the entry is written where it did."""
+    changed = session.run(query, values) > 0
+    if changed:
+        note_one(session, audit)
+    return changed
 
 
 def head(session: Session) -> AuditHead:
@@ -47,10 +57,6 @@ def entry(row: Row) -> Audited:
     """An entry as it was written."""
     number, at, *said, hash = row
     return Audited(number=number, at=moment(at), row=struct(AuditRow, tuple(said)), hash=hash)
-
-
-def _columns(entry: Audited) -> Row:
-    return (entry.number, micros(entry.at), *astuple(entry.row), entry.hash)
 
 
 class SqliteAuditLog:

@@ -8,7 +8,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
 from penstock.store.sql.run_lists import counts_by_workflow
 from penstock.store.sqlite.session import NEVER, Session, json_list, moment, reads, struct, structs, writes
-from penstock.store.sqlite.tables.audit_log import note_one
+from penstock.store.sqlite.tables.audit_log import changed, note_one
 from penstock.store.sqlite.tables.workflow_versions import has_text
 
 
@@ -33,10 +33,7 @@ def _drop(
 ) -> bool | None:
     if not has_text(session, workflow, expect):
         return None
-    if session.row_changed("drop_draft", (workflow,)) is None:
-        return False
-    note_one(session, audit)
-    return True
+    return changed(session, "drop_draft", (workflow,), audit)
 
 
 def _lines(session: Session) -> list[DraftLine]:

@@ -41,10 +41,7 @@ def _secrets(
 
 
 def _drop_secret(session: Session, name: str, audit: AuditRow | None = None) -> bool:
-    if not session.run("drop_secret", (name,)):
-        return False
-    audit_log.note_one(session, audit)
-    return True
+    return audit_log.changed(session, "drop_secret", (name,), audit)
 
 
 def _reseal_secret(session: Session, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:

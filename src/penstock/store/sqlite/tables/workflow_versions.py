@@ -10,7 +10,7 @@ from penstock.store.rows.drafts import NewVersion, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.store.sqlite.commit.lock_grants import insert_messages
 from penstock.store.sqlite.session import Row, Session, moment, moment_or_none, reads, struct, structs, writes
-from penstock.store.sqlite.tables.audit_log import note_one
+from penstock.store.sqlite.tables.audit_log import changed, note_one
 
 
 def _row(row: Row) -> Version:
@@ -57,9 +57,7 @@ def _make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
 
 
 def _restart(session: Session, new: NewVersion) -> bool:
-    return (
-        new.restart and session.row_changed("start_workflow", (True, session.now, new.workflow)) is not None
-    )
+    return new.restart and session.run("start_workflow", (True, session.now, new.workflow)) > 0
 
 
 def _version(session: Session, workflow: str, version: int | None) -> Version | None:
@@ -77,10 +75,7 @@ def _workflows(session: Session) -> list[WorkflowState]:
 
 
 def _set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
-    if session.row_changed("start_workflow", (started, session.now, workflow)) is None:
-        return False
-    note_one(session, audit)
-    return True
+    return changed(session, "start_workflow", (started, session.now, workflow), audit)
 
 
 def _source_times(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from msgspec import convert
 from msgspec.structs import asdict
 
 from penstock.store.postgres.database import Database, Work
@@ -93,25 +94,12 @@ class PostgresAccess:
         found = await self.database.rows("take_login", digest=digest)
         if not found or not found[0]["live"]:
             return None
-        return Login(**{name: found[0][name] for name in Login.__struct_fields__})
-
-
-def _names(names: list[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
+        return convert(dict(found[0]), Login)
 
 
 def _token(row: Any) -> AccessTokenRow:
-    same = ("id", "role", "name", "digest", "concurrency", "expires_at", "made_by")
-    token = AccessToken(
-        workflows=_names(row["workflows"]),
-        task_lists=_names(row["task_lists"]),
-        **{name: row[name] for name in same},
-    )
-    rest = {name: row[name] for name in ("made_at", "used_at", "revoked_at", "state")}
-    return AccessTokenRow(token=token, **rest)
+    return convert({**row, "token": dict(row)}, AccessTokenRow)
 
 
 def _session(row: Any) -> SessionRow:
-    same = {name: row[name] for name in ("digest", "name", "role", "token_id", "ip")}
-    session = NewSession(workflows=_names(row["workflows"]), **same)
-    return SessionRow(session=session, made_at=row["made_at"], seen_at=row["seen_at"], until=row["until"])
+    return convert({**row, "session": dict(row)}, SessionRow)

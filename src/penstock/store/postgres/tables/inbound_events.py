@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from msgspec import convert
+
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.commit.lock_grants import (
     insert_messages,
@@ -48,11 +50,7 @@ class PostgresInboundEvents:
 
     async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
         found = await self.database.read("list_kept", after=after, limit=limit)
-        rows = [dict(row) for row in found]
-        return [
-            PendingEventRow(**(row | {"keys": tuple((name, value) for name, value in row["keys"])}))
-            for row in rows
-        ]
+        return [convert(dict(row), PendingEventRow) for row in found]
 
     async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
         found = await self.database.read("list_refused", limit=limit)

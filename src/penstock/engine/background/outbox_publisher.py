@@ -23,6 +23,7 @@ from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
 from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease
 from penstock.store.errors import StoreError
@@ -136,11 +137,7 @@ class Publishing:
                 wait = min(MIN_DELAY * 2 ** min(failed - 1, 10), MAX_DELAY)
                 await asyncio.sleep(wait)
                 continue
-            try:
-                async with asyncio.timeout(wait):
-                    await wake.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(wake, wait)
 
     async def _drain(self, bus: str) -> float:
         """Publish what waits for a bus, as long as something can be; after how many seconds to look again at most.

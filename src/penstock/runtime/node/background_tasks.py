@@ -8,6 +8,15 @@ from logging import Logger
 from typing import Any
 
 
+async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait until an event is set, so long at most; whether it was in time."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
+
+
 class BackgroundTasks:
     """What one object has begun. Without a hold on it, the loop would forget a task that still runs."""
 

@@ -14,6 +14,7 @@ from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import StartChild, decode_message
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
+from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.clock import StoreClock
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import HANDOVER_TIMEOUT, WHOLE, Message
@@ -104,10 +105,7 @@ class Timers:
                 wait = max(wait, HANDOVER_TIMEOUT / 10)
             if wait <= timedelta(0):
                 break
-            try:
-                async with asyncio.timeout(wait.total_seconds()):
-                    await self._wake.wait()
-            except TimeoutError:
+            if not await is_set_within(self._wake, wait.total_seconds()):
                 break
             self._wake.clear()
         self._looking = False

@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from secrets import token_hex
 
 from msgspec import Struct
 
 from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.background_tasks import is_set_within
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import RunState
 
@@ -163,9 +163,7 @@ class Reader:
         """The next changes, as soon as there are some; None: there were none for `patience` seconds."""
         batch = self._next()
         if batch is None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(patience):
-                    await self._wake.wait()
+            await is_set_within(self._wake, patience)
             batch = self._next()
         return batch
 

@@ -19,6 +19,7 @@ from penstock.objects.stores import Stores
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
+from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped
 from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, trigger_name
@@ -235,11 +236,7 @@ class Trigger:
     async def until(self, when: datetime) -> bool:
         """Wait until that time; False: the feeder is to stop."""
         while not self.stopping.is_set() and (left := when - self.now()) > timedelta(0):
-            try:
-                async with asyncio.timeout(min(left, MAX_SLEEP).total_seconds()):
-                    await self.stopping.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self.stopping, min(left, MAX_SLEEP).total_seconds())
         return not self.stopping.is_set()
 
     async def rest(self, seconds: float) -> bool:

@@ -16,6 +16,7 @@ from importlib import import_module
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import UnknownWorkflow
+from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
 from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
@@ -143,12 +144,7 @@ class Triggers:
         """See to all feeds, for ever."""
         while True:
             self._wake.clear()
-            wait = await self.run_once()
-            try:
-                async with asyncio.timeout(wait):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self._wake, await self.run_once())
 
     async def run_once(self) -> float:
         """Begin what is to be fed, end what is not; after how many seconds to look again."""

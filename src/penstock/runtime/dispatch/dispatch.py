@@ -329,9 +329,8 @@ class Dispatch:
         try:
             leased = await asyncio.shield(looking)
         except asyncio.CancelledError:
-            self._tidying.begin(
-                self._give_back(looking)
-            )  # whoever asked has gone: what it gets goes to others
+            # Whoever asked has gone: what it gets goes to others.
+            self._tidying.begin(self._give_back(looking))
             raise
         finally:
             if leased is None:

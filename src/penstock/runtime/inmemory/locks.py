@@ -14,9 +14,8 @@ Holder = tuple[RunId, ElementKey]
 class _Key:
     limit: int
     holders: set[Holder] = field(default_factory=set)
-    waiting: OrderedDict[Holder, None] = field(
-        default_factory=OrderedDict
-    )  # both ends and the middle cost O(1)
+    # Both ends and the middle cost O(1).
+    waiting: OrderedDict[Holder, None] = field(default_factory=OrderedDict)
 
 
 class Locks:

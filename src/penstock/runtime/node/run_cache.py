@@ -34,9 +34,8 @@ class CachedRun:
         self.pack = Packer() if pack is None else pack
         self.encode = HeadEncoder(self.pack)
         self.state: bytes | None = None  # its head, where equal runs share it
-        self.first: tuple[NewTask, ...] | None = (
-            None  # of a run that was made here and has not gone on: its tasks
-        )
+        # Of a run that was made here and has not gone on: its tasks.
+        self.first: tuple[NewTask, ...] | None = None
 
 
 class RunCache:

@@ -47,9 +47,8 @@ class RunWatch:
         """Wait until the run is as wanted. Raises UnknownRun."""
         waiter: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
         entry = (wanted, waiter)
-        self._waiters.setdefault(run, []).append(
-            entry
-        )  # before looking: a change meanwhile must not be missed
+        # Before looking: a change meanwhile must not be missed.
+        self._waiters.setdefault(run, []).append(entry)
         try:
             # Another node may have led the run on: what is remembered here tells nothing.
             live = None if self._shared else self._memory.get(run)

@@ -39,9 +39,8 @@ class Facts(Struct, frozen=True, kw_only=True, dict=True):
     paused: Sequence[str] = ()  # of those that hold a key: runs that do not go on by themselves
     workers: Sequence[Worker] = ()
     queues: Sequence[QueueRow] = ()
-    refused: Sequence[
-        tuple[str, str, str]
-    ] = ()  # correlation keys that other live runs have: name, value, run
+    # Correlation keys that other live runs have: name, value, run.
+    refused: Sequence[tuple[str, str, str]] = ()
 
     @cached_property
     def task_at(self) -> dict[ElementPlace, TaskRow]:

@@ -71,9 +71,8 @@ class FolderReader:
             await seen.settle()
         await self._finish(trigger, seen)
         if not trigger.stopping.is_set():
-            raise SourceStopped(
-                trigger.workflow
-            )  # nobody knows it yet, and it may be started again meanwhile
+            # Nobody knows it yet, and it may be started again meanwhile.
+            raise SourceStopped(trigger.workflow)
 
     async def _begin(self, trigger: Trigger, seen: Seen) -> None:
         """A source that is started for the first time, or again, is about what comes from then on.
@@ -203,9 +202,8 @@ class FolderReader:
         now = time.monotonic()
         until = now - QUIET
         for key, (etag, since) in self._pending.items():
-            if (
-                since == JUST_NOW
-            ):  # one time for all of a look: what was looked at first must not be told first
+            # One time for all of a look: what was looked at first must not be told first.
+            if since == JUST_NOW:
                 self._pending[key] = etag, now
         due = [key for key, (etag, since) in self._pending.items() if since <= until or not etag]
         if not due:
@@ -241,9 +239,8 @@ class FolderReader:
         except ObjectGone:
             found = None
         except ObjectRefused:
-            del self._pending[
-                key
-            ]  # in a closed folder, where it may still be; a walk finds it when that is open
+            # In a closed folder, where it may still be; a walk finds it when that is open.
+            del self._pending[key]
             return None
         if found is None:
             known = seen.get(key)

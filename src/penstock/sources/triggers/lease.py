@@ -54,9 +54,8 @@ class Record(Struct, frozen=True, kw_only=True):
     error: str | None = None
     error_at: datetime | None = None
     failures: int = 0
-    stopped: bool = (
-        False  # the workflow was stopped, not only its node: what came meanwhile is not made up for
-    )
+    # The workflow was stopped, not only its node: what came meanwhile is not made up for.
+    stopped: bool = False
 
 
 def trigger_name(workflow: str, event: str | None = None, kind: str = "source") -> str:

@@ -34,9 +34,8 @@ class NewRun(Struct, frozen=True, gc=False, kw_only=True):
     header: bytes
     start_key: tuple[str, bytes] | None = None
     paused: tuple[bool, bool] = (False, False)  # the workflow, the installation; otherwise by now: `stale`
-    latest: int | None = (
-        None  # the newest version of the workflow, where that matters; another by now: `stale`
-    )
+    # The newest version of the workflow, where that matters; another by now: `stale`.
+    latest: int | None = None
 
 
 class NewTask(Struct, frozen=True, gc=False, kw_only=True):
@@ -159,14 +158,12 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     page_from: int = 0  # the first entry of the page
     tasks: tuple[NewTask, ...] = ()
     ended: tuple[EndedTask, ...] = ()
-    over: bool = (
-        False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
-    )
+    # The run has ended: its tasks, timers, locks and keys go; messages wait to be discarded.
+    over: bool = False
     plain: bool = False  # nothing of what follows is there, and a new run has no start key and no labels
     goes_on: bool = False  # it was running and is: status, end and what it waits for are as they were
-    revived: tuple[str, tuple[bool, bool]] | None = (
-        None  # it had ended: its workflow, and `NewRun.paused` of it
-    )
+    # It had ended: its workflow, and `NewRun.paused` of it.
+    revived: tuple[str, tuple[bool, bool]] | None = None
     parts: tuple[Part, ...] = ()
     payloads: tuple[tuple[bytes, bytes], ...] = ()  # digest and body; one that is there already stays
     void: tuple[tuple[int, int], ...] = ()  # firing and index: their tasks are deleted, whatever their fence
@@ -174,15 +171,13 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     timers: tuple[tuple[datetime, bytes], ...] = ()
     rung: tuple[int, ...] = ()  # timers that this change uses up; one that is gone makes it `stale`
     read: tuple[int, ...] = ()  # messages that this change uses up; one that is gone makes it `stale`
-    rest: tuple[tuple[str, str], ...] | None = (
-        None  # where it rests, 'event' or 'step' and the name, in place of what was there; None: as before
-    )
+    # Where it rests, 'event' or 'step' and the name, in place of what was there; None: as before.
+    rest: tuple[tuple[str, str], ...] | None = None
     locks: tuple[Lock, ...] = ()
     unlocks: tuple[Unlock, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()  # correlation keys: the run queues for each
-    unbegun: tuple[
-        str, ...
-    ] = ()  # runs not to begin any more: messages to one that is not there go, before `posts`
+    # Runs not to begin any more: messages to one that is not there go, before `posts`.
+    unbegun: tuple[str, ...] = ()
     posts: tuple[Post, ...] = ()
     kept: tuple[PendingEvent, ...] = ()
     seen: tuple[Seen, ...] = ()

@@ -5,7 +5,7 @@ A start is kept whole: once what was wrong is mended, `penstock redeliver` makes
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
+from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.decoder import Unreadable
@@ -23,7 +24,9 @@ from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
-from penstock.sources.redelivery import DeadLetter, take_again
+from penstock.sources.hooks.envelope import Message as TopicMessage
+from penstock.sources.hooks.envelope import messages_of_topic
+from penstock.sources.message_mapping import event_asked, start_asked
 from penstock.sources.triggers.lease import read_state
 from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.protocol import InboundEvents
@@ -31,6 +34,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
 from penstock.topics.bus import Message
 
+TOPIC = "topic"
 SHOWN = 64 * 1024
 """Bytes of a message that cannot be read that are kept, for people to look at."""
 
@@ -43,6 +47,22 @@ class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     subject: str | None = None
     input: Any = None
     tags: dict[str, str] = {}
+
+
+class DeadLetter(Struct, frozen=True, kw_only=True):
+    """What is kept of a message. `again`: it can be read, and all of it is here."""
+
+    workflow: str
+    again: bool
+    external: str | None = None
+    id: str | None = None
+    headers: dict[str, str] = {}
+    body: str | None = None
+    body_base64: str | None = None
+
+    @property
+    def content(self) -> bytes:
+        return b64decode(self.body_base64) if self.body_base64 is not None else (self.body or "").encode()
 
 
 async def add_dead_start(
@@ -80,7 +100,7 @@ async def try_again(
         data = _data(row.body)
         start, message = read_state(data, RefusedStart), read_state(data, DeadLetter)
         if message is not None and message.again:
-            return await take_again(flows, commands, message) and await store.settle(
+            return await _take_again(flows, commands, message) and await store.settle(
                 id, deliver=False, audit=audit
             )
         if start is not None:
@@ -94,6 +114,33 @@ async def try_again(
                 )
             return await store.settle(id, deliver=False, audit=audit)
     return False
+
+
+async def _take_again(flows: FlowCache, commands: Commands, kept: DeadLetter) -> bool:
+    """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
+    flow, _ = await flows.newest(kept.workflow)
+    messages = messages_of_topic(kept.headers, kept.content, kept.id)
+    if kept.external is not None:
+        return await _fire(flow, commands, kept.external, messages)
+    source = flow.definition.source
+    if source is None or source.kind != TOPIC:
+        return False
+    for each in messages:
+        if (asked := start_asked(source.options, each)) is None:
+            continue
+        with suppress(IdempotencyMismatch):  # it came again meanwhile, and was taken
+            await asked.begin(commands, flow.name, TOPIC)
+    return True
+
+
+async def _fire(flow: Flow, commands: Commands, event: str, messages: list[TopicMessage]) -> bool:
+    says = next((each.from_ for each in flow.definition.external or () if each.name == event), None)
+    if says is None or says.kind != TOPIC:
+        return False
+    for each in messages:
+        if (asked := event_asked(says, each)) is not None:
+            await asked.fire(commands, event, flow.name, TOPIC)
+    return True
 
 
 def _data(body: bytes) -> Any:

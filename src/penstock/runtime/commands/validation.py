@@ -114,7 +114,7 @@ def validate_step(flow: Flow, step: str | None) -> None:
 
 
 def not_disabled(flow: Flow, step: str, port: str | None) -> UnknownStep | Invalid:
-    """Why a step cannot be disabled to a port, in a run that goes on."""
+    """Why a step cannot be disabled to a port, in a run that has not ended."""
     known = flow.steps.get(step)
     if known is None:
         return UnknownStep(flow.name, step, flow.steps)

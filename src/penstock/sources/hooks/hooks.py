@@ -177,19 +177,15 @@ class Hooks:
 
         Raises Unreadable, Untrusted, Unverified, Stale, CertificateAway.
         """
-        message = await self._sns_message(topics, call)
-        if message.kind == "Notification":
-            return message
-        await self._settle(message)
-        return None
-
-    async def _sns_message(self, topics: Collection[str], call: Call) -> SnsMessage:
         now = self._now()
         message = read_sns_message(call.body, (*topics, *self._topics), now)
         if self._certificates is None:
             self._certificates = Certificates(self._fetch, system_roots())
         message.check_signature(await self._certificates.key(message.certificate, now))
-        return message
+        if message.kind == "Notification":
+            return message
+        await self._settle(message)
+        return None
 
     async def _settle(self, message: SnsMessage) -> None:
         """A subscription of a listed topic is confirmed by a call that we make up; an end of one is only told."""

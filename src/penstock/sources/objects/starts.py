@@ -104,7 +104,7 @@ class ObjectStarts:
             tags=found.tags,
         )
         if undescribed is not None:
-            return await self._dead_letter_start(source, found.key, start, undescribed)
+            return await self._dead_letter(source, found.key, start, undescribed)
         own = is_own(found, source.workflow)
         if own or not wanted(source.matching, found, context, tally, source.workflow):
             return "ignored"
@@ -115,10 +115,10 @@ class ObjectStarts:
         except IdempotencyMismatch:  # told again, and the object has changed meanwhile
             return "duplicate"
         except (Invalid, NotFound, Conflict) as error:
-            return await self._dead_letter_start(source, found.key, start, error)
+            return await self._dead_letter(source, found.key, start, error)
         return "duplicate" if duplicate else "started"
 
-    async def _dead_letter_start(
+    async def _dead_letter(
         self, source: ObjectSource, key: str, start: Start, error: PenstockError
     ) -> Outcome:
         """Set the start of a run aside, once however often it is told. Raises StoreError."""

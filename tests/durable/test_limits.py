@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine, Out
-from penstock.runtime.decisions import limits
+from penstock.runtime.commands import validation
 from penstock.runtime.errors import BadPayload, Invalid, PayloadTooLarge, SlotFull
 from tests.durable.conftest import Place, VirtualPlace
 
@@ -67,7 +67,7 @@ def test_a_step_that_makes_the_data_too_large_fails(task: str) -> None:
 def test_a_slot_holds_so_many_events_and_no_more(
     place: Place, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "SLOT", 3)
+    monkeypatch.setattr(validation, "SLOT", 3)
 
     async def main(engine: Engine) -> None:
         await engine.publish(EVENTS)

@@ -17,10 +17,9 @@ from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId
 from penstock.flow.model.run_input import Begun, Paused, Resumed
 from penstock.runtime.decisions import advancer, plan_to_change
-from penstock.runtime.decisions.decision import Decision, Reservation, ReservationMaker
+from penstock.runtime.decisions.decision import Decision, Request, Reservation, ReservationMaker
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
-from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import Change
 

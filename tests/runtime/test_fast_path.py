@@ -29,10 +29,9 @@ from penstock.flow.model.run_input import (
     Retried,
     RunInput,
 )
-from penstock.runtime.decisions.decision import Decision, Reservation
+from penstock.runtime.decisions.decision import Decision, Request, Reservation
 from penstock.runtime.decisions.fast.fast_path import FastPath, plain_plan
 from penstock.runtime.decisions.plan_to_change import decide, follows_alone, write_down
-from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import Lease

@@ -14,7 +14,7 @@ from penstock.engine.services import Running
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Reported, TimedOut
-from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.decision import Request
 from penstock.runtime.dispatch import duplicate_reports
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.queries.history import read_history

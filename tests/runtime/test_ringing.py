@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.flow.model.run_input import RunTimedOut
 from penstock.runtime.codec.messages import StartChild, encode_message
-from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.decision import Request
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.timers import MAX_IN_HAND, Timers
 from penstock.store.rows.change import Message

@@ -16,9 +16,8 @@ from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Canceled, Failed, Reported, TimedOut
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions import advancer, plan_to_change
-from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.decisions.decision import Decision, Request
 from penstock.runtime.decisions.fast.fast_path import FastPath
-from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.node import node, timers

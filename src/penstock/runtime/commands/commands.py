@@ -39,14 +39,14 @@ from penstock.runtime.commands.validation import (
     plain_event,
     plain_payload,
     validate_keys,
+    validate_room,
     validate_step,
     validate_text_maps,
     validate_texts,
 )
 from penstock.runtime.decisions.children import begun_posts, forebears, refusal
-from penstock.runtime.decisions.limits import validate_room
-from penstock.runtime.decisions.pending_events import keep, seen_by_key
-from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.correlation import keep, seen_by_key
+from penstock.runtime.decisions.decision import Request
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,

@@ -1,4 +1,7 @@
-"""Texts, numbers, payloads and events that callers give: checked before anything happens."""
+"""Texts, numbers, payloads and events that callers give: checked before anything happens.
+
+Also how much a run may hold: beyond it events from outside are refused, so that it stays quick for everybody.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Outside
+from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import (
     EVENT,
     KEY,
@@ -18,14 +23,17 @@ from penstock.flow.values.payload import (
     is_storable,
     length_problem,
     plain,
+    validate_data_size,
 )
 from penstock.flow.values.schema_validation import violations
+from penstock.kernel.net import WiredSlot
 from penstock.runtime.errors import (
     BadPayload,
     Invalid,
     InvalidEvent,
     OtherWorkflow,
     PayloadTooLarge,
+    SlotFull,
     UndeclaredEvent,
     UnknownStep,
 )
@@ -36,6 +44,9 @@ _MAX_LENGTHS = {"subject": SUBJECT, "event": EVENT}
 MAX_TIMEOUT = 86_400 * 366
 MAX_INTEGER = 2**63 - 1
 """The largest number that a database has."""
+
+SLOT = 20_000
+"""Events that may wait in one slot."""
 
 
 def validate_texts(**texts: Any) -> None:
@@ -150,3 +161,29 @@ def checked_event(flow: Flow, event: Outside) -> Outside:
     if problems:
         raise InvalidEvent(event.event, problems)
     return event
+
+
+def validate_room(flow: Flow, snapshot: Snapshot, event: Outside) -> None:
+    """The run can take the event. Raises PayloadTooLarge, SlotFull.
+
+    By the state that is known: events that come at the same time may be a few too many.
+    """
+    if event.set:
+        try:
+            validate_data_size(merge_patch(snapshot.data, event.set))
+        except TooLarge as error:
+            raise PayloadTooLarge(f"with `set` of '{event.event}' the run's data {error}") from None
+    if sum(snapshot.came.values()) < SLOT:
+        return  # most runs: no slot is looked at
+    for slot in flow.wiring.takers.get(event.event, ()):
+        if _waiting(snapshot, slot) >= SLOT:
+            raise SlotFull(snapshot.run.id, event.event, flow.by_index[slot.step].name, SLOT)
+
+
+def _waiting(snapshot: Snapshot, slot: WiredSlot) -> int:
+    tokens = snapshot.marking.tokens
+    if not slot.keyed:
+        return len(tokens.get(slot.index, ()))
+    return sum(
+        len(queue) for place, queue in tokens.items() if not isinstance(place, int) and place[0] == slot.index
+    )

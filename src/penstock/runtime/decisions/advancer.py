@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from penstock.flow.model.run_input import Outside, Retried, Skipped
-from penstock.runtime.decisions.decision import Decision, ReservationMaker, Reserved
+from penstock.runtime.decisions.decision import Decision, Request, ReservationMaker, Reserved
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.poison_runs import PoisonRuns
-from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.node.clock import StoreClock

@@ -10,8 +10,11 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
+from penstock.flow.model.plan import Emission
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
+from penstock.runtime.codec.messages import encode_message
+from penstock.store.rows.change import PendingEvent, Seen
 
 RETENTION = timedelta(days=7)
 NO_RUN = "no live run has its key"
@@ -119,3 +122,30 @@ class Inbox:
             self._seen.popitem(last=False)
         if self._refused and self._refused[0].at < since:
             self._refused = [each for each in self._refused if each.at >= since]
+
+
+# -- as they are kept in the store -------------------------------------------------------------------------------
+
+
+def pending_event_of(emission: Emission, now: datetime) -> PendingEvent:
+    """What a run fires into another."""
+    event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+    return keep(emission.key, event, now)
+
+
+def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> PendingEvent:
+    """An event that looks for a run by its keys."""
+    return PendingEvent(
+        keys=tuple(key.items()),
+        event=event.event,
+        body=encode_message(event),
+        reason=NO_RUN,
+        until=now + RETENTION,
+        seen=seen_by_key(event, now, source),
+    )
+
+
+def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
+    """Found by key, an id is unique within its source and event."""
+    scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
+    return None if event.id is None else Seen(scope, event.id, now + RETENTION)

@@ -27,16 +27,20 @@ from penstock.flow.model.run_input import (
 )
 from penstock.runtime.codec.encoder import encode_header, encode_page, encode_parts
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.commands.validation import checked_event
+from penstock.runtime.commands.validation import checked_event, validate_room
 from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
-from penstock.runtime.decisions.correlation import RETENTION
-from penstock.runtime.decisions.decision import HEARTBEAT, Decision, Reservation, ReservationMaker, Reserve
+from penstock.runtime.decisions.correlation import RETENTION, pending_event_of
+from penstock.runtime.decisions.decision import (
+    HEARTBEAT,
+    Decision,
+    Request,
+    Reservation,
+    ReservationMaker,
+    Reserve,
+)
 from penstock.runtime.decisions.fast.fast_path import FastPath, comes_alone
-from penstock.runtime.decisions.limits import validate_room
 from penstock.runtime.decisions.outbox_messages import outbox_messages_of
-from penstock.runtime.decisions.pending_events import pending_event_of
-from penstock.runtime.decisions.request import Request
 from penstock.runtime.decisions.wait_index import RESTS, new_rest
 from penstock.runtime.errors import Invalid, SlotFull
 from penstock.runtime.node.run_cache import CachedRun

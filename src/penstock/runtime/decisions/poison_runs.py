@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run_input import GivenUp
-from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.decision import Decision, Request
 from penstock.store.errors import StoreError
 
 TRIES = 3

@@ -16,8 +16,7 @@ from penstock.flow.model.plan import Answer, Attempt
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Done, Reported
-from penstock.runtime.decisions.decision import HEARTBEAT, Reservation
-from penstock.runtime.decisions.request import OnResult, Request
+from penstock.runtime.decisions.decision import HEARTBEAT, OnResult, Request, Reservation
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.duplicate_reports import verdict_of
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict

@@ -12,8 +12,7 @@ from penstock.flow.model.plan import Answer
 from penstock.flow.model.run_input import Outside, Reported, TimedOut
 from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import StartChild, decode_message
-from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.decision import Decision, Request
 from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.clock import StoreClock
 from penstock.store.protocol import Runs

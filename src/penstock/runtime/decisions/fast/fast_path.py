@@ -29,8 +29,7 @@ from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import TooLarge, validate_data_size
 from penstock.kernel.marking import Taken, Token
 from penstock.kernel.net import OK, START, WiredSlot
-from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.decision import Decision, Request
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import Change, EndedTask, NewRun, NewTask
 

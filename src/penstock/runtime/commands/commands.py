@@ -265,13 +265,13 @@ class Commands:
             posts = begun_posts(run, request)
             await self._begin(request.workflow, None, header, Begun(), read=message, posts=posts)
         except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
-            self._submit(Request(request.parent, refusal(request.parent, run, str(error)), read=message))
+            self._submit(Request(request.parent, refusal(run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)
         except Exception as error:  # its message would be read again for ever, and nobody see why
             log.exception("child run %s cannot begin", run)
             why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
-            self._submit(Request(request.parent, refusal(request.parent, run, why), read=message))
+            self._submit(Request(request.parent, refusal(run, why), read=message))
 
     async def _starter(self, run: str) -> str | None:
         """Who started a run, and with it all that it starts."""

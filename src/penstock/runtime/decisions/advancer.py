@@ -393,12 +393,13 @@ class Advancer:
                 request.tell("superseded")
             elif outcome in ("seen", "known") and single:
                 request.tell("duplicate")
-            elif outcome == "stale" and request.from_store:
-                request.tell("superseded")
             elif outcome == "stale" and (
-                request.new is not None or isinstance(request.occurrence, Retried | Skipped)
+                request.from_store
+                # The run is there, or a pause came or went.
+                or request.new is not None
+                or isinstance(request.occurrence, Retried | Skipped)
             ):
-                request.tell("superseded")  # the run is there, or a pause came or went
+                request.tell("superseded")
             elif request.tries > TRIES:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:

@@ -101,7 +101,7 @@ def end_post(snapshot: Snapshot) -> Post | None:
     return _report(run, firing, index, attempt, outcome)
 
 
-def refusal(parent: str, child: str, why: str) -> Reported:
+def refusal(child: str, why: str) -> Reported:
     """A child run that cannot begin fails its step, and is not tried again."""
     place = parent_of(child)
     assert place is not None

@@ -40,15 +40,12 @@ class PoisonRuns:
         run = requests[0].run
         # A caller sees the error. What lies in the store, or a worker brings, would only come again and again.
         if requests[0].new is None and any(each.from_store or each.lease is not None for each in requests):
-            self._count(run, error)
+            times = self._times[run] = self._times.get(run, 0) + 1
+            if times >= TRIES:
+                del self._times[run]
+                self._let_fail(run, GivenUp(_reason(error)))
         for request in requests:
             request.tell(None, error)
-
-    def _count(self, run: str, error: Exception) -> None:
-        times = self._times[run] = self._times.get(run, 0) + 1
-        if times >= TRIES:
-            del self._times[run]
-            self._let_fail(run, GivenUp(_reason(error)))
 
     def _let_fail(self, run: str, request: GivenUp) -> None:
         def on_answer(_: Request, answer: Answer | None, error: BaseException | None) -> None:

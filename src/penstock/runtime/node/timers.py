@@ -6,9 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
-from penstock.flow.model.plan import Answer
 from penstock.flow.model.run_input import Outside, Reported, TimedOut
 from penstock.runtime.codec.decoder import Unreadable
 from penstock.runtime.codec.messages import StartChild, decode_message
@@ -128,7 +128,7 @@ class Timers:
         run_input = decode_message(timer.body)
         if isinstance(run_input, StartChild):
             raise Unreadable("a timer begins no run")
-        self._take(("timer", timer.id), Request(timer.run, run_input, self._on_answer, rung=timer.id))
+        self._take(("timer", timer.id), Request(timer.run, run_input, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:
         """An attempt outlived a limit. The lease that was found is ended, no other: a late worker cannot be hurt."""
@@ -137,7 +137,7 @@ class Timers:
         self.timed_out += task.limit != "lost"
         index = None if lease.index == WHOLE else lease.index
         run_input = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
-        self._take(lease, Request(lease.run, run_input, self._on_answer, lease=lease, overdue=True))
+        self._take(lease, Request(lease.run, run_input, lease=lease, overdue=True))
 
     def read(self, messages: Sequence[Message]) -> None:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
@@ -151,23 +151,18 @@ class Timers:
             self.begin_child(message.id, run, body)
         else:
             outside = isinstance(body, Outside)
-            request = Request(run, body, self._on_answer, read=message.id, check=outside)
-            self._take(("message", message.id), request)
+            self._take(("message", message.id), Request(run, body, read=message.id, check=outside))
 
     def _take(self, key: object, request: Request) -> None:
         """Have it decided, once: what is handed out again because it took long must not crowd out itself."""
         if key not in self._hand:
             self._hand.add(key)
+            request.on_result = partial(self._on_answer, key)
             self.submit(request)
 
-    def _on_answer(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+    def _on_answer(self, key: object, *_: object) -> None:
         """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
-        if request.rung is not None:
-            self._hand.discard(("timer", request.rung))
-        elif request.read is not None:
-            self._hand.discard(("message", request.read))
-        else:
-            self._hand.discard(request.lease)
+        self._hand.discard(key)
         if len(self._hand) == MAX_IN_HAND // 2:
             self.look()
 

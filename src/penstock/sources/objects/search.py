@@ -78,7 +78,7 @@ class Searcher:
                         return
                     continue
                 progress = replace(progress, tick=tick, after="", looked=0, started=0, refused=0)
-                await _save(trigger, progress)
+                await trigger.save(progress)
             progress = await self._search(trigger, store, progress)
 
     async def _begin(self, trigger: Trigger) -> Progress:
@@ -89,7 +89,7 @@ class Searcher:
         if progress is None or progress.asks != asks or trigger.was_stopped or ahead:
             done = None if progress is None else progress.done
             progress = Progress(asks=asks, last=trigger.now(), done=done)
-            await _save(trigger, progress)
+            await trigger.save(progress)
         return progress
 
     async def _search(self, trigger: Trigger, store: ObjectStore, progress: Progress) -> Progress:
@@ -97,14 +97,14 @@ class Searcher:
         async for page in store.pages(self._matching.prefix, progress.after):
             for first in range(0, len(page), MAX_CONCURRENT):
                 progress = await self._tell(trigger, store, progress, page[first : first + MAX_CONCURRENT])
-            await _save(trigger, progress)
+            await trigger.save(progress)
             if trigger.stopping.is_set():
                 return progress
         if isinstance(store, FolderStore) and not self._matching.prefix:
             self._counts.tell_names(len(store.unreadable), store.why_unread())
         done = {**_under_way(progress), "ended_at": tick_text(trigger.now())}
         progress = replace(progress, last=progress.tick or progress.last, tick=None, after="", done=done)
-        await _save(trigger, progress)
+        await trigger.save(progress)
         return progress
 
     async def _tell(
@@ -174,10 +174,6 @@ def _start(found: Object, tick: str) -> Start:
         input=_context(found, tick),
         tags=found.tags,
     )
-
-
-async def _save(trigger: Trigger, progress: Progress) -> None:
-    await trigger.save(msgspec.to_builtins(progress))
 
 
 async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[str, Any]]]:

@@ -175,7 +175,7 @@ class Filling:
             failed=progress.failed + len(errors),
             over=not ticks,
         )
-        await trigger.save(msgspec.to_builtins(progress), error=str(errors[0]) if errors else None)
+        await trigger.save(progress, error=str(errors[0]) if errors else None)
         return progress
 
 

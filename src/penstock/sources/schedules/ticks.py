@@ -7,7 +7,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -133,7 +132,7 @@ def tick_text(tick: datetime) -> str:
 
 
 async def _saved(trigger: Trigger, progress: Progress, error: str | None = None) -> Progress:
-    await trigger.save(msgspec.to_builtins(progress), error=error)
+    await trigger.save(progress, error=error)
     return progress
 
 

@@ -98,7 +98,7 @@ class NodeLease:
         if version is None:
             raise Lost(self._name)
         if self._version is None:
-            await self._sweep()
+            await self._sweep(NODES, SWEPT)  # who died without holding anything: nobody else would
         self._version, self._until = version, until
 
     async def release(self) -> None:
@@ -113,15 +113,14 @@ class NodeLease:
         if not self.shared:
             return owner != self.owner
         name = f"{NODES}{owner}/"
-        for row in await self._store.claim_tokens(self.owner, name, self._lease, 1):
-            await self._store.change_tokens([TokenChange(name=name, expect=row.version, gone=True)])
-            return True
-        return await _read(self._store, name) is None
+        return await self._sweep(name, 1) or await _read(self._store, name) is None
 
-    async def _sweep(self) -> None:
-        """Bury whoever died without holding anything: nobody else would."""
-        for row in await self._store.claim_tokens(self.owner, NODES, self._lease, SWEPT):
+    async def _sweep(self, prefix: str, most: int) -> bool:
+        """Bury nodes that died; whether there was one."""
+        rows = await self._store.claim_tokens(self.owner, prefix, self._lease, most)
+        for row in rows:
             await self._store.change_tokens([TokenChange(name=row.name, expect=row.version, gone=True)])
+        return bool(rows)
 
     @property
     def _name(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct, field
 
 from penstock.flow.compile.compile import Flow
@@ -147,7 +148,8 @@ class Trigger:
         self._validate_lease()
         at = None if error is None else self.now()
         failures = 0 if error is None else self._lease.record.failures
-        await self._lease.keep(state=state, error=error, error_at=at, failures=failures, stopped=False)
+        kept = msgspec.to_builtins(state)
+        await self._lease.keep(state=kept, error=error, error_at=at, failures=failures, stopped=False)
 
     async def start(self, one: Start) -> tuple[RunId, bool]:
         """Start a run of the version that is newest now, durably; its id, and whether the key had made it before.

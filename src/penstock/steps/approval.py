@@ -10,7 +10,7 @@ from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import TIMES, BadParameter, BoxError, Queue, Reaction, View
 from penstock.flow.values.duration import FORMS, moment_of
 from penstock.flow.values.schema_validation import schema_fault
-from penstock.steps.io_steps import check, is_open
+from penstock.steps.io_steps import IoKind, is_open
 from penstock.steps.palette import APPROVAL
 from penstock.steps.parameters import template
 
@@ -35,22 +35,14 @@ class ApprovalBox(TemplateBox, frozen=True):
         return Queue(params)
 
 
-class Approval:
+class Approval(IoKind):
     """`approval`: `text`, `role`, `fields`, `due`, `remind`, `to`, `separate`."""
 
-    offer = APPROVAL
-
-    def __init__(self, checked: bool = True) -> None:
-        self._checked = checked
-
-    def box(self, params: Mapping[str, Any]) -> ApprovalBox:
-        if self._checked:  # what is published stays as it was: its step fails
-            self._check(params)
+    def make(self, params: Mapping[str, Any]) -> ApprovalBox:
         return ApprovalBox(template(dict(params), ""))
 
-    def _check(self, params: Mapping[str, Any]) -> None:
-        """Raises BadParameter."""
-        check(self.offer, params)
+    def check(self, params: Mapping[str, Any]) -> None:
+        super().check(params)
         for name in TIMES:
             if name in params and not is_open(params[name]):
                 try:

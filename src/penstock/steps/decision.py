@@ -11,7 +11,7 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
-from penstock.steps.parameters import condition, only
+from penstock.steps.parameters import PureKind, condition, mapping, schema, text
 
 
 class DecideBox(Struct, frozen=True):
@@ -30,34 +30,25 @@ class DecideBox(Struct, frozen=True):
         return _THEN if holds else _ELSE
 
 
-class Decide:
-    """`decide`: one condition, two ways."""
+def _decide(params: Mapping[str, Any]) -> DecideBox:
+    if "if" not in params:
+        raise BadParameter("if", "`decide` needs a condition: with: {if: data.size > 1000}")
+    return DecideBox(condition(params["if"], "if"))
 
-    offer = Offer(
+
+DECIDE = PureKind(
+    Offer(
         name="decide",
         title="Decide",
         doc="Go one way where a condition holds, else the other.",
         ports=("then", "else", "failed"),
-        parameters={
-            "type": "object",
-            "required": ["if"],
-            "properties": {
-                "if": {
-                    "type": "string",
-                    "title": "Condition",
-                    "format": "cel",
-                    "description": "an expression such as data.size > 1000",
-                }
-            },
-            "additionalProperties": False,
-        },
-    )
-
-    def box(self, params: Mapping[str, Any]) -> DecideBox:
-        only(params, "decide", ("if",))
-        if "if" not in params:
-            raise BadParameter("if", "`decide` needs a condition: with: {if: data.size > 1000}")
-        return DecideBox(condition(params["if"], "if"))
+        parameters=schema(
+            ("if",),
+            if_=text("Condition", format="cel", description="an expression such as data.size > 1000"),
+        ),
+    ),
+    _decide,
+)
 
 
 class SwitchBox(Struct, frozen=True):
@@ -80,43 +71,37 @@ class SwitchBox(Struct, frozen=True):
         return _ELSE
 
 
-class Switch:
-    """`switch`: several conditions, the first that holds."""
+def _switch(params: Mapping[str, Any]) -> SwitchBox:
+    cases = params.get("cases")
+    if not isinstance(cases, dict) or not cases:
+        raise BadParameter("cases", "`switch` needs cases: with: {cases: {big: data.size > 1000}}")
+    for port in cases:
+        if port in ("else", "failed"):
+            raise BadParameter(
+                f"cases.{port}", f"a case cannot be called '{port}': every switch has that port"
+            )
+        wrong = wrong_name(port)
+        if wrong:
+            raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}")
+    return SwitchBox(tuple((port, condition(case, f"cases.{port}")) for port, case in cases.items()))
 
-    offer = Offer(
+
+SWITCH = PureKind(
+    Offer(
         name="switch",
         title="Switch",
         doc="Go the way of the first condition that holds, else `else`.",
         ports=("else", "failed"),
-        parameters={
-            "type": "object",
-            "required": ["cases"],
-            "properties": {
-                "cases": {
-                    "type": "object",
-                    "title": "Cases",
-                    "description": "port and condition, in the order in which they are looked at",
-                    "additionalProperties": {"type": "string", "format": "cel"},
-                }
-            },
-            "additionalProperties": False,
-        },
-    )
-
-    def box(self, params: Mapping[str, Any]) -> SwitchBox:
-        only(params, "switch", ("cases",))
-        cases = params.get("cases")
-        if not isinstance(cases, dict) or not cases:
-            raise BadParameter("cases", "`switch` needs cases: with: {cases: {big: data.size > 1000}}")
-        for port in cases:
-            if port in ("else", "failed"):
-                raise BadParameter(
-                    f"cases.{port}", f"a case cannot be called '{port}': every switch has that port"
-                )
-            wrong = wrong_name(port)
-            if wrong:
-                raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}")
-        return SwitchBox(tuple((port, condition(case, f"cases.{port}")) for port, case in cases.items()))
-
+        parameters=schema(
+            ("cases",),
+            cases=mapping(
+                "Cases",
+                description="port and condition, in the order in which they are looked at",
+                additionalProperties={"type": "string", "format": "cel"},
+            ),
+        ),
+    ),
+    _switch,
+)
 
 _THEN, _ELSE = Finish(port="then"), Finish(port="else")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from penstock.flow.compile.compile import TemplateBox
@@ -10,7 +9,7 @@ from penstock.flow.model.box import BoxError, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.plan import Emission
 from penstock.flow.values.payload import EVENT, KEY, length_problem
-from penstock.steps.parameters import only, template
+from penstock.steps.parameters import PureKind, mapping, schema, template, text
 
 
 class EmitBox(TemplateBox, frozen=True):
@@ -60,40 +59,21 @@ def _kind(value: Any) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "null")
 
 
-class Emit:
-    """`emit`: `event`, `key`, `data`, `set`, `id`. What is missing is an error of the check: a draft may lack it."""
-
-    offer = Offer(
+EMIT = PureKind(
+    Offer(
         name="emit",
         title="Emit",
         doc="Fire an event into another run, found by a correlation key.",
         ports=("done",),
-        parameters={
-            "type": "object",
-            "required": ["event", "key"],
-            "properties": {
-                "event": {
-                    "type": "string",
-                    "title": "Event",
-                    "description": "one that the other workflow declares as external",
-                },
-                "key": {
-                    "type": "object",
-                    "title": "Key",
-                    "description": "correlation key and value, by which the other run is found",
-                },
-                "data": {"title": "Data", "description": "what the event carries"},
-                "set": {"type": "object", "title": "Set", "description": "changed in the other run's data"},
-                "id": {
-                    "type": "string",
-                    "title": "Id",
-                    "description": "a repeat with the same id changes nothing",
-                },
-            },
-            "additionalProperties": False,
-        },
-    )
-
-    def box(self, params: Mapping[str, Any]) -> EmitBox:
-        only(params, "emit", ("event", "key", "data", "set", "id"))
-        return EmitBox(template(dict(params), ""))
+        parameters=schema(
+            ("event", "key"),
+            event=text("Event", description="one that the other workflow declares as external"),
+            key=mapping("Key", description="correlation key and value, by which the other run is found"),
+            data={"title": "Data", "description": "what the event carries"},
+            set=mapping("Set", description="changed in the other run's data"),
+            id=text("Id", description="a repeat with the same id changes nothing"),
+        ),
+    ),
+    lambda params: EmitBox(template(dict(params), "")),
+)
+"""What is missing is an error of the check: a draft may lack it."""

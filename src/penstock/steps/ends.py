@@ -3,55 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
 from penstock.flow.model.box import Finish, Reaction, View
 from penstock.flow.model.offer import Offer
-from penstock.steps.parameters import only, template
+from penstock.steps.parameters import PureKind, schema, template, text
 
 
-class TerminateBox(Struct, frozen=True):
-    """Has no ports: nothing follows."""
+class EndBox(Struct, frozen=True):
+    """Has no ports: nothing follows. A run that fails without a message has the failure that led here."""
 
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return (None,)
+    message: Template | None = None
 
-    @property
-    def readers(self) -> Mapping[str, Expression | Template]:
-        return {}
-
-    def enter(self, view: View) -> Reaction:
-        return Finish(port=None)
-
-
-class Terminate:
-    """`terminate`: no parameters."""
-
-    offer = Offer(
-        name="terminate",
-        title="Terminate",
-        doc="End this branch without any action.",
-        ports=(),
-        parameters={"type": "object", "additionalProperties": False},
-    )
-
-    def box(self, params: Mapping[str, Any]) -> TerminateBox:
-        only(params, "terminate", ())
-        return TerminateBox()
-
-
-class FailBox(Struct, frozen=True):
-    """Ends the run as failed, with a message; without one the failure that led here speaks for itself."""
-
-    message: Template | None
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return (None,)
+    ports: ClassVar[tuple[str | None, ...]] = (None,)
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:
@@ -63,23 +30,28 @@ class FailBox(Struct, frozen=True):
         return Finish(port=None, output={"message": self.message(view.scope(self.message))})
 
 
-class Fail:
-    """`fail`: `message`."""
+def _fail(params: Mapping[str, Any]) -> EndBox:
+    return EndBox(template(params["message"], "message") if "message" in params else None)
 
-    offer = Offer(
+
+TERMINATE = PureKind(
+    Offer(
+        name="terminate",
+        title="Terminate",
+        doc="End this branch without any action.",
+        ports=(),
+        parameters={"type": "object", "additionalProperties": False},
+    ),
+    lambda _: EndBox(),
+)
+
+FAIL = PureKind(
+    Offer(
         name="fail",
         title="Fail",
         doc="End the run as failed.",
         ports=(),
-        parameters={
-            "type": "object",
-            "properties": {
-                "message": {"type": "string", "title": "Message", "description": "why the run fails"}
-            },
-            "additionalProperties": False,
-        },
-    )
-
-    def box(self, params: Mapping[str, Any]) -> FailBox:
-        only(params, "fail", ("message",))
-        return FailBox(template(params["message"], "message") if "message" in params else None)
+        parameters=schema(message=text("Message", description="why the run fails")),
+    ),
+    _fail,
+)

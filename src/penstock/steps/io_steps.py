@@ -10,31 +10,12 @@ from typing import Any
 
 from penstock.expression.syntax.map_literals import map_literals
 from penstock.flow.compile.compile import TaskBox, TemplateBox
-from penstock.flow.model.box import BadParameter, Queue, Reaction, View
+from penstock.flow.model.box import BadParameter, Box, Queue, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.secret_references import named, reference
 from penstock.flow.values.duration import parse_duration
 from penstock.flow.values.schema_validation import violations
 from penstock.steps.parameters import only, template
-
-DURATION: dict[str, Any] = {"type": ["string", "number"], "format": "duration"}
-
-
-def span(title: str, **more: Any) -> dict[str, Any]:
-    """The schema of a duration such as 30s."""
-    return {**DURATION, "title": title, **more}
-
-
-def text(title: str, **more: Any) -> dict[str, Any]:
-    """The schema of a text."""
-    return {"type": "string", "title": title, **more}
-
-
-def schema(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a task's parameters; a trailing _ keeps a name from being a word of Python."""
-    named = {name.rstrip("_"): each for name, each in properties.items()}
-    made: dict[str, Any] = {"type": "object", "properties": named, "additionalProperties": False}
-    return {**made, "required": list(required)} if required else made
 
 
 class IoKind:
@@ -43,13 +24,17 @@ class IoKind:
     def __init__(self, offer: Offer, checked: bool = True) -> None:
         self.offer, self._checked = offer, checked
 
-    def check(self, params: Mapping[str, Any]) -> None:
-        """Raises BadParameter; not of what is published, which stays as it was."""
-        if self._checked:
-            check(self.offer, params)
+    def box(self, params: Mapping[str, Any]) -> Box:
+        if self._checked:  # what is published stays as it was: its step fails
+            self.check(params)
+        return self.make(params)
 
-    def box(self, params: Mapping[str, Any]) -> IoBox | KeyedBox:
-        self.check(params)
+    def check(self, params: Mapping[str, Any]) -> None:
+        """Raises BadParameter."""
+        check(self.offer, params)
+
+    def make(self, params: Mapping[str, Any]) -> Box:
+        """The box, whatever the parameters are."""
         made = TaskBox.of(params, _SCOPE)
         return IoBox(made.params, made.constant, self.offer.ports)
 
@@ -57,21 +42,13 @@ class IoKind:
 class IoBox(TaskBox, frozen=True):
     """Hands its parameters over; it has the ports of its task."""
 
-    exits: tuple[str, ...] = ("done", "failed")
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return self.exits
+    ports: tuple[str | None, ...]
 
 
 class KeyedBox(TemplateBox, frozen=True):
     """Hands its parameters over, and gives the run the key by which reports find it."""
 
-    exits: tuple[str, ...]
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return self.exits
+    ports: tuple[str | None, ...]
 
     def enter(self, view: View) -> Reaction:
         params = self.filled(view)
@@ -86,15 +63,14 @@ KEY = "service"
 class Keyed(IoKind):
     """One whose parameter `key` correlates the run as the firing begins."""
 
-    def box(self, params: Mapping[str, Any]) -> IoBox | KeyedBox:
-        self.check(params)
+    def make(self, params: Mapping[str, Any]) -> Box:
         return KeyedBox(template(dict(params), ""), self.offer.ports)
 
 
 def check(offer: Offer, params: Mapping[str, Any]) -> None:
     """Raises BadParameter: what is not known, or cannot be. What is missing, or filled in later, is told in the run."""
     known: dict[str, Any] = offer.parameters.get("properties", {})
-    only(params, offer.name, tuple(known))
+    only(params, offer)
     for name, value in params.items():
         if known[name].get(NO_SECRETS) and (found := next(named(value), None)) is not None:
             raise BadParameter(name, _no_secret(offer.name, name, found[1]))

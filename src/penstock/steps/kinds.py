@@ -9,22 +9,23 @@ from penstock.flow.model.box import Kind
 from penstock.flow.model.offer import Offer
 from penstock.steps import palette
 from penstock.steps.approval import Approval
-from penstock.steps.decision import Decide, Switch
-from penstock.steps.emit import Emit
-from penstock.steps.ends import Fail, Terminate
+from penstock.steps.decision import DECIDE, SWITCH
+from penstock.steps.emit import EMIT
+from penstock.steps.ends import FAIL, TERMINATE
 from penstock.steps.io_steps import IoKind, Keyed
-from penstock.steps.parameters import SetData
-from penstock.steps.tag import SetTags
-from penstock.steps.wait import Wait
+from penstock.steps.parameters import SET
+from penstock.steps.tag import TAG
+from penstock.steps.wait import WAIT
 
 KINDS: Mapping[str, Kind] = {
-    kind.offer.name: kind
-    for kind in (Decide(), Switch(), SetTags(), SetData(), Terminate(), Fail(), Wait(), Emit())
+    kind.offer.name: kind for kind in (DECIDE, SWITCH, TAG, SET, TERMINATE, FAIL, WAIT, EMIT)
 }
 """Those that need no world: they end inside the decision."""
 
 IO_TASKS: Mapping[str, Offer] = {offer.name: offer for offer in palette.IO_TASKS}
 """Those that act on the world: a worker or the engine does them."""
+
+_OWN_KINDS: Mapping[str, type[IoKind]] = {"service": Keyed, "approval": Approval}
 
 OFFERS: Mapping[str, Offer] = {**{name: kind.offer for name, kind in KINDS.items()}, **IO_TASKS}
 
@@ -35,11 +36,11 @@ def kinds_with(offers: Mapping[str, Offer], *, checked: bool = True) -> dict[str
     What is published is not `checked` again: it must not stop when a later Penstock looks more closely.
     """
     worldly: dict[str, Kind] = {
-        name: Keyed(offer, checked) if name == "service" else IoKind(offer, checked)
+        name: _OWN_KINDS.get(name, IoKind)(offer, checked)
         for name, offer in IO_TASKS.items()
         if not _is_own(offers.get(name), offer)
     }
-    return {**KINDS, **worldly, "approval": Approval(checked)}
+    return {**KINDS, **worldly}
 
 
 def _is_own(offer: Offer | None, built_in: Offer) -> bool:

@@ -6,7 +6,8 @@ from typing import Any
 
 from penstock.flow.compile.compile import BOXES
 from penstock.flow.model.offer import Offer
-from penstock.steps.io_steps import NO_SECRETS, SECRETS, schema, span, text
+from penstock.steps.io_steps import NO_SECRETS, SECRETS
+from penstock.steps.parameters import schema, span, text
 
 _SECRET = {
     "type": "object",

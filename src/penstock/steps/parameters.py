@@ -1,24 +1,76 @@
-"""The parameters of a box: which keys it takes, which hold conditions; and `set`, which sets them on the data."""
+"""The parameters of a box: their schemas, which keys it takes, which hold conditions; and `set`, which sets them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
+from msgspec import Struct
+
 from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
 from penstock.flow.compile.compile import SCOPE, TemplateBox
-from penstock.flow.model.box import BadParameter, Finish, Reaction, View
+from penstock.flow.model.box import BadParameter, Box, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 
 
-def only(params: Mapping[str, Any], task: str, known: tuple[str, ...]) -> None:
+def text(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of a text."""
+    return {"type": "string", "title": title, **more}
+
+
+def texts(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of a list of texts."""
+    return {"type": "array", "items": {"type": "string"}, "title": title, **more}
+
+
+def span(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of a duration such as 30s."""
+    return {"type": ["string", "number"], "format": "duration", "title": title, **more}
+
+
+def flag(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of true or false."""
+    return {"type": "boolean", "title": title, **more}
+
+
+def choice(title: str, *words: str, **more: Any) -> dict[str, Any]:
+    """The schema of one word of a few; the first is the default."""
+    return {"enum": list(words), "title": title, "default": words[0], **more}
+
+
+def mapping(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of a map."""
+    return {"type": "object", "title": title, **more}
+
+
+def schema(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a task's parameters; a trailing _ keeps a name from being a word of Python."""
+    named = {name.rstrip("_"): each for name, each in properties.items()}
+    made: dict[str, Any] = {"type": "object", "properties": named, "additionalProperties": False}
+    return {**made, "required": list(required)} if required else made
+
+
+class PureKind(Struct, frozen=True):
+    """A built-in task that needs no world: it ends inside the decision. `make` raises BadParameter."""
+
+    offer: Offer
+    make: Callable[[Mapping[str, Any]], Box]
+
+    def box(self, params: Mapping[str, Any]) -> Box:
+        if self.offer.parameters.get("additionalProperties") is False:
+            only(params, self.offer)
+        return self.make(params)
+
+
+def only(params: Mapping[str, Any], offer: Offer) -> None:
     """Refuse parameters that the task does not have."""
+    known = tuple(offer.parameters.get("properties", ()))
     for key in params:
         if key not in known:
             near = get_close_matches(key, known, 1)
             hint = f"did you mean `{near[0]}`?" if near else f"it takes {', '.join(known) or 'none'}"
-            raise BadParameter(key, f"`{task}` has no parameter `{key}`; {hint}")
+            raise BadParameter(key, f"`{offer.name}` has no parameter `{key}`; {hint}")
 
 
 def condition(value: Any, path: str) -> Expression:
@@ -43,14 +95,6 @@ def template(value: Any, path: str) -> Template:
         raise BadParameter(path, f"`{path}`: {error}") from error
 
 
-def choice(params: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
-    """One word of a few; the first is the default."""
-    value = params.get(key, choices[0])
-    if value not in choices:
-        raise BadParameter(key, f"`{key}` must be one of {', '.join(choices)}, not {value!r}")
-    return str(value)
-
-
 class SetBox(TemplateBox, frozen=True):
     """Applies its parameters as a JSON Merge Patch; they are its output too."""
 
@@ -61,15 +105,12 @@ class SetBox(TemplateBox, frozen=True):
         return Finish(output=patch, set=patch)
 
 
-class SetData:
-    """`set`: any parameters."""
-
-    offer = Offer(
+SET = PureKind(
+    Offer(
         name="set",
         title="Set data",
         doc="Set values on the run's data.",
         parameters={"type": "object", "description": "names and values; null removes a name"},
-    )
-
-    def box(self, params: Mapping[str, Any]) -> SetBox:
-        return SetBox(template(dict(params), ""))
+    ),
+    lambda params: SetBox(template(dict(params), "")),
+)

@@ -11,7 +11,9 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.tags import TagChange
-from penstock.steps.parameters import choice, only, template
+from penstock.steps.parameters import PureKind, choice, mapping, schema, template, texts
+
+MODES = ("merge", "replace")
 
 
 class TagBox(Struct, frozen=True):
@@ -31,32 +33,26 @@ class TagBox(Struct, frozen=True):
         return Finish(tags=TagChange(self.set(view.scope(self.set)), self.remove, self.replace))
 
 
-class SetTags:
-    """`tag`: `set`, `remove`, `tags_mode: merge|replace`."""
+def _tag(params: Mapping[str, Any]) -> TagBox:
+    wanted, remove = params.get("set", {}), params.get("remove", [])
+    if not isinstance(wanted, dict):
+        raise BadParameter("set", "`set` must be a map of tags, such as {mime: video/mp4}")
+    if isinstance(remove, str):
+        remove = [remove]
+    if not isinstance(remove, list) or not all(isinstance(name, str) for name in remove):
+        raise BadParameter("remove", "`remove` must be a list of tag names")
+    mode = params.get("tags_mode", MODES[0])
+    if mode not in MODES:
+        raise BadParameter("tags_mode", f"`tags_mode` must be one of {', '.join(MODES)}, not {mode!r}")
+    return TagBox(template(wanted, "set"), tuple(remove), mode == "replace")
 
-    offer = Offer(
+
+TAG = PureKind(
+    Offer(
         name="tag",
         title="Tag",
         doc="Set or remove tags.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "set": {"type": "object", "title": "Set"},
-                "remove": {"type": "array", "items": {"type": "string"}, "title": "Remove"},
-                "tags_mode": {"enum": ["merge", "replace"], "default": "merge", "title": "Other tags"},
-            },
-            "additionalProperties": False,
-        },
-    )
-
-    def box(self, params: Mapping[str, Any]) -> TagBox:
-        only(params, "tag", ("set", "remove", "tags_mode"))
-        wanted, remove = params.get("set", {}), params.get("remove", [])
-        if not isinstance(wanted, dict):
-            raise BadParameter("set", "`set` must be a map of tags, such as {mime: video/mp4}")
-        if isinstance(remove, str):
-            remove = [remove]
-        if not isinstance(remove, list) or not all(isinstance(name, str) for name in remove):
-            raise BadParameter("remove", "`remove` must be a list of tag names")
-        replace = choice(params, "tags_mode", ("merge", "replace")) == "replace"
-        return TagBox(template(wanted, "set"), tuple(remove), replace)
+        parameters=schema(set=mapping("Set"), remove=texts("Remove"), tags_mode=choice("Other tags", *MODES)),
+    ),
+    _tag,
+)

@@ -12,7 +12,7 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, BoxError, Reaction, Sleep, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.duration import parse_duration
-from penstock.steps.parameters import only, template
+from penstock.steps.parameters import PureKind, schema, span, template, text
 
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
@@ -34,47 +34,33 @@ class WaitBox(Struct, frozen=True):
         return Sleep(_moment(value) if self.until else view.now + _duration(value))
 
 
-class Wait:
-    """`wait`: `for` a duration or `until` a time."""
+def _wait(params: Mapping[str, Any]) -> WaitBox:
+    if ("for" in params) == ("until" in params):
+        raise BadParameter("for", "`wait` needs either `for` a duration or `until` a time")
+    key = "for" if "for" in params else "until"
+    box = WaitBox(key == "until", template(params[key], key))
+    if box.time.constant:
+        try:
+            _moment(params[key]) if box.until else _duration(params[key])
+        except BoxError as error:
+            raise BadParameter(key, str(error)) from error
+    return box
 
-    offer = Offer(
+
+WAIT = PureKind(
+    Offer(
         name="wait",
         title="Wait",
         doc="Wait for a duration, or until a time.",
         ports=("done",),
-        parameters={
-            "type": "object",
-            "properties": {
-                "for": {
-                    "type": ["string", "number"],
-                    "title": "For",
-                    "format": "duration",
-                    "description": "a duration such as 90s or 2d",
-                },
-                "until": {
-                    "type": "string",
-                    "format": "date-time",
-                    "title": "Until",
-                    "description": "a time such as 2026-05-01T12:00:00Z",
-                },
-            },
-            "oneOf": [{"required": ["for"]}, {"required": ["until"]}],
-            "additionalProperties": False,
-        },
-    )
-
-    def box(self, params: Mapping[str, Any]) -> WaitBox:
-        only(params, "wait", ("for", "until"))
-        if ("for" in params) == ("until" in params):
-            raise BadParameter("for", "`wait` needs either `for` a duration or `until` a time")
-        key = "for" if "for" in params else "until"
-        box = WaitBox(key == "until", template(params[key], key))
-        if box.time.constant:
-            try:
-                _moment(params[key]) if box.until else _duration(params[key])
-            except BoxError as error:
-                raise BadParameter(key, str(error)) from error
-        return box
+        parameters=schema(
+            for_=span("For", description="a duration such as 90s or 2d"),
+            until=text("Until", format="date-time", description="a time such as 2026-05-01T12:00:00Z"),
+        )
+        | {"oneOf": [{"required": ["for"]}, {"required": ["until"]}]},
+    ),
+    _wait,
+)
 
 
 def _duration(value: Any) -> Any:

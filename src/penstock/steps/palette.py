@@ -7,21 +7,23 @@ from typing import Any
 from penstock.flow.compile.compile import BOXES
 from penstock.flow.model.offer import Offer
 from penstock.steps.io_steps import NO_SECRETS, SECRETS
-from penstock.steps.parameters import schema, span, text
+from penstock.steps.parameters import choice, flag, mapping, schema, span, text, texts
 
-_SECRET = {
-    "type": "object",
-    "required": ["secret"],
-    "properties": {"secret": text("Secret", description="the name of a secret: `penstock secret set NAME`")},
-    "additionalProperties": False,
-}
+_SECRET = schema(
+    ("secret",), secret=text("Secret", description="the name of a secret: `penstock secret set NAME`")
+)
 _VALUE = {"anyOf": [{"type": ["string", "number", "boolean"]}, _SECRET]}
 _STATUS = {"type": "integer", "minimum": 100, "maximum": 599}
 
 
-def _states(title: str, default: list[str], says: str) -> dict[str, Any]:
-    names = {"type": "array", "items": {"type": "string"}}
-    return {"anyOf": [{"type": "string"}, names], "title": title, "default": default, "description": says}
+def _values(title: str) -> dict[str, Any]:
+    """A map whose values may be secrets."""
+    return mapping(title, additionalProperties=_VALUE) | {SECRETS: "each"}
+
+
+def _one_or_several(title: str, least: int | None = None, **more: Any) -> dict[str, Any]:
+    several = {"type": "array", "items": {"type": "string"}} | ({} if least is None else {"minItems": least})
+    return {"anyOf": [{"type": "string"}, several], "title": title, **more}
 
 
 HTTP = Offer(
@@ -31,53 +33,48 @@ HTTP = Offer(
     doc="Call a function over HTTP: send it the run's context, take tags and data back.",
     parameters=schema(
         url=text("Address", format="uri", description="where the function is, such as https://f.example/scale"),
-        kind={
-            "enum": ["plain", "cloudevents", "knative", "fission", "lambda", "lambda-invoke", "azure", "google"],
-            "title": "Kind", "default": "plain", "description": "how that kind of function is called",
-        },
+        kind=choice(
+            "Kind", "plain", "cloudevents", "knative", "fission", "lambda", "lambda-invoke", "azure", "google",
+            description="how that kind of function is called",
+        ),
         method={"enum": ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], "title": "Method", "default": "POST"},
-        headers={"type": "object", "title": "Headers", "additionalProperties": _VALUE, SECRETS: "each"},
-        query={"type": "object", "title": "Query", "additionalProperties": _VALUE, SECRETS: "each"},
+        headers=_values("Headers"),
+        query=_values("Query"),
         params={"title": "Parameters", "description": "sent beside the context, as `params`", NO_SECRETS: True},
         body={
             "title": "Body", "description": "sent instead of the context; the answer is then the output alone",
             NO_SECRETS: True,
         },
-        mode={
-            "enum": ["sync", "async"], "title": "Mode", "default": "sync",
-            "description": "async: the function gets a callback URL, and the step waits for the call",
-        },
-        poll={
-            "type": "object", "title": "Poll", "additionalProperties": False,
+        mode=choice(
+            "Mode", "sync", "async",
+            description="async: the function gets a callback URL, and the step waits for the call",
+        ),
+        poll=schema(
+            url=text("Address", format="uri", description="the `Location` of the answer, where none is said"),
+            every=span("Every", default="5s"),
+            until=_one_or_several("Until", default=["done"], description="states that end it well"),
+            failed=_one_or_several("Failed", default=["failed"], description="states that fail it"),
+        ) | {
+            "title": "Poll",
             "description": "instead of a callback: ask this address until its `state` is one of `until`",
-            "properties": {
-                "url": text("Address", format="uri", description="the `Location` of the answer, where none is said"),
-                "every": span("Every", default="5s"),
-                "until": _states("Until", ["done"], "states that end it well"),
-                "failed": _states("Failed", ["failed"], "states that fail it"),
-            },
         },
         timeout=span("Time-out", default="30s", description="of one call"),
         expect={
             "type": "array", "items": _STATUS, "title": "Expected status",
             "description": "status codes that are answers; 200 to 299 where none are said",
         },
-        answer={
-            "enum": ["json", "text", "nothing"], "title": "Answer", "default": "json",
-            "description": "what is read of the answer",
-        },
-        tags_mode={"enum": ["merge", "replace"], "title": "Tags", "default": "merge"},
-        structured={"type": "boolean", "title": "Structured", "description": "CloudEvents: all in one JSON"},
+        answer=choice("Answer", "json", "text", "nothing", description="what is read of the answer"),
+        tags_mode=choice("Tags", "merge", "replace"),
+        structured=flag("Structured", description="CloudEvents: all in one JSON"),
         function=text("Function", description="lambda-invoke: the name or ARN of the function"),
         region=text("Region", description="Lambda: the region, such as eu-central-1"),
         key={
             **_VALUE, "title": "Key", SECRETS: "value",
             "description": "azure: the function key; google: the ID token; use a secret",
         },
-        credentials={
-            "type": "object", "title": "Credentials", "additionalProperties": False, SECRETS: "each",
+        credentials=schema(id=_VALUE, secret=_VALUE, token=_VALUE) | {
+            "title": "Credentials", SECRETS: "each",
             "description": "Lambda: the access key; from the server's environment where none is said",
-            "properties": {"id": _VALUE, "secret": _VALUE, "token": _VALUE},
         },
         presign={"enum": ["read", "write"], "title": "Presign", "description": "send a URL of the run's object"},
     ) | {
@@ -96,14 +93,12 @@ UPDATE = Offer(
         store=text("Store", description="the object store; that of the run's object where none is said"),
         key=text("Key", description="the object; the run's own where none is said"),
         version=text("Version", description="of the object; that of the run where none is said"),
-        tags={
-            "type": "object", "title": "Tags", "description": "in place of the run's tags; null takes one away",
-        },
-        metadata={
-            "type": "object", "title": "Metadata", "description": "what is null is taken away",
-            "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-        },
-        mode={"enum": ["merge", "replace"], "title": "Mode", "default": "merge"},
+        tags=mapping("Tags", description="in place of the run's tags; null takes one away"),
+        metadata=mapping(
+            "Metadata", description="what is null is taken away",
+            additionalProperties={"type": ["string", "number", "boolean", "null"]},
+        ),
+        mode=choice("Mode", "merge", "replace"),
     ),
 )  # fmt: skip
 
@@ -114,24 +109,17 @@ APPROVAL = Offer(
     ports=("approved", "rejected", "failed"),
     parameters=schema(
         text=text("Question", description="what is to be decided", format="textarea"),
-        role={
-            "enum": ["operator", "author", "admin"], "title": "Role", "default": "operator",
-            "description": "who may decide: this role, or one above it",
-        },
-        fields={
-            "type": "object", "title": "Fields", "format": "json-schema",
-            "description": "what the person fills in before deciding",
-        },
+        role=choice(
+            "Role", "operator", "author", "admin", description="who may decide: this role, or one above it"
+        ),
+        fields=mapping("Fields", format="json-schema", description="what the person fills in before deciding"),
         due={**span("Due"), "format": "moment", "description": "after this time, or at this moment, the step fails"},
         remind={**span("Remind"), "format": "moment", "description": "after this time a reminder is sent"},
-        to={
-            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "title": "Mail to",
-            "description": "who is told by mail, and reminded",
-        },
-        separate={
-            "type": "boolean", "title": "Four eyes", "default": False,
-            "description": "nobody who started the run, or decided in it before, may decide",
-        },
+        to=_one_or_several("Mail to", description="who is told by mail, and reminded"),
+        separate=flag(
+            "Four eyes", default=False,
+            description="nobody who started the run, or decided in it before, may decide",
+        ),
     ),
 )  # fmt: skip
 
@@ -144,12 +132,7 @@ WORKFLOW = Offer(
         name=text("Workflow", format="workflow", description="the name of a published workflow"),
         subject=text("Subject"),
         input={"title": "Input"},
-        wait={
-            "type": "boolean",
-            "title": "Wait",
-            "default": True,
-            "description": "wait for the end of the run",
-        },
+        wait=flag("Wait", default=True, description="wait for the end of the run"),
     ),
 )
 
@@ -167,48 +150,43 @@ SERVICE = Offer(
             "Service", description="the id of a registered task service: it is called where that is now, not at `url`"
         ),
         action=text("Action", default="start", description="what is asked for"),
-        body={
-            "type": "object", "title": "Body", "description": "sent with the action, such as task_id", NO_SECRETS: True,
-        },
-        args={
-            "type": "object", "title": "Arguments", "description": "sent with the action, but not with `get_status`",
-            NO_SECRETS: True,
-        },
-        headers={"type": "object", "title": "Headers", "additionalProperties": _VALUE, SECRETS: "each"},
+        body=mapping("Body", description="sent with the action, such as task_id") | {NO_SECRETS: True},
+        args=mapping("Arguments", description="sent with the action, but not with `get_status`") | {NO_SECRETS: True},
+        headers=_values("Headers"),
         accept={
             "type": "array", "items": {"anyOf": [_STATUS, {"type": "string"}]}, "title": "Accepted",
             "description": "status codes, and states, with which the action is accepted; 200 to 299 if none are said",
         },
-        until=_states("Until", ["staged", "published", "done", "complete"], "states that end it well; `*`: any answer"),
-        known={
-            "type": "array", "items": {"type": "string"}, "title": "Known",
-            "description": "after a lost attempt: states in which it is not asked again; any if none are said",
-        },
-        ask_first={
-            "type": "boolean", "default": False, "title": "Ask first",
-            "description": "ask for its state before the first attempt too",
-        },
+        until=_one_or_several(
+            "Until", default=["staged", "published", "done", "complete"],
+            description="states that end it well; `*`: any answer",
+        ),
+        known=texts(
+            "Known", description="after a lost attempt: states in which it is not asked again; any if none are said"
+        ),
+        ask_first=flag("Ask first", default=False, description="ask for its state before the first attempt too"),
         refusal=text("Refusal", description="what 400 to 499 and 503 to the action mean, such as rejected"),
-        set={"type": "object", "title": "Set", "description": "set on the run's data when it is done"},
-        failed=_states("Failed", ["failed", "rejected"], "states that fail it"),
-        canceled=_states("Canceled", ["canceled"], "states that end it on the port `canceled`"),
-        goes_on={
-            "type": "array", "items": {"type": "string"}, "title": "Goes on",
-            "description": "states in which it is still at work: any other is a miss; any if none are said",
-        },
-        ask_again={
-            "type": "array", "items": {"type": "string"}, "title": "Ask again",
-            "description": "states that show that it has forgotten the action: told three times, it is asked again",
-        },
+        set=mapping("Set", description="set on the run's data when it is done"),
+        failed=_one_or_several("Failed", default=["failed", "rejected"], description="states that fail it"),
+        canceled=_one_or_several(
+            "Canceled", default=["canceled"], description="states that end it on the port `canceled`"
+        ),
+        goes_on=texts(
+            "Goes on", description="states in which it is still at work: any other is a miss; any if none are said"
+        ),
+        ask_again=texts(
+            "Ask again",
+            description="states that show that it has forgotten the action: told three times, it is asked again",
+        ),
         poll={**span("Poll", default="5s"), "description": "how often its state is asked for, or never"},
         misses={
             "type": "integer", "minimum": 0, "default": 0, "title": "Misses",
             "description": "how often in a row its state may not be had, or be one that cannot be",
         },
-        patient={
-            "type": "boolean", "default": False, "title": "Patient",
-            "description": "no answer, and one that may pass such as 5xx, is no miss: it is waited for",
-        },
+        patient=flag(
+            "Patient", default=False,
+            description="no answer, and one that may pass such as 5xx, is no miss: it is waited for",
+        ),
         request_timeout=span("Request time-out", default="30s"),
         key={"type": ["string", "integer"], "title": "Key", "description": "by which its own reports find the run"},
         turn={
@@ -225,13 +203,10 @@ MAIL = Offer(
     doc="Send a mail through the mail server of the installation.",
     parameters=schema(
         ("to",),
-        to={
-            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}],
-            "title": "To", "description": "one address or several",
-        },
+        to=_one_or_several("To", 1, description="one address or several"),
         subject=text("Subject"),
         text=text("Text", format="textarea"),
-        cc={"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "title": "Copy to"},
+        cc=_one_or_several("Copy to"),
         reply_to=text("Reply to"),
         from_=text("From", description="the sender, where it is not that of `smtp_url`"),
     ),
@@ -243,12 +218,9 @@ SHELL = Offer(
     doc="Run a command on a worker that was started with --shell DIR.",
     parameters=schema(
         ("command",),
-        command={
-            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}],
-            "title": "Command", "description": "a program with its arguments, as a list or in one line",
-        },
+        command=_one_or_several("Command", 1, description="a program with its arguments, as a list or in one line"),
         cwd=text("Folder", description="where it runs, inside the worker's folder"),
-        env={"type": "object", "title": "Environment", "additionalProperties": {"type": ["string", "number"]}},
+        env=mapping("Environment", additionalProperties={"type": ["string", "number"]}),
     ),
 )  # fmt: skip
 

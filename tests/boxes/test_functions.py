@@ -18,7 +18,8 @@ from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.failures import Failing
 from penstock.boxes.functions import content_of
 from penstock.boxes.sending import Answer, Call
-from penstock.boxes.signing import Credentials, signed
+from penstock.boxes.signing import signed
+from penstock.objects.signing import Keys
 from tests.boxes.conftest import Functions, functions, says, site
 
 
@@ -158,7 +159,7 @@ def test_the_signature_is_that_of_botocore(url: str, token: str | None) -> None:
     now = datetime(2026, 5, 1, 12, 30, 45, tzinfo=UTC)
     headers, body = {"Content-Type": "application/json", "X-Extra": "a  b"}, b'{"n":1}'
 
-    ours = signed("POST", url, headers, body, Credentials("AKID", "hush", token), "eu-central-1", now)
+    ours = signed("POST", url, headers, body, Keys("AKID", "hush", token), "eu-central-1", now)
 
     request = AWSRequest("POST", url, headers=dict(headers), data=body)
     request.context["timestamp"] = f"{now:%Y%m%dT%H%M%SZ}"

@@ -12,8 +12,9 @@ import msgspec
 
 from penstock.boxes.failures import Failing, span_of, wrong
 from penstock.boxes.sending import Answer, Call
-from penstock.boxes.signing import Credentials, signed
+from penstock.boxes.signing import signed
 from penstock.boxes.task_environment import TaskEnvironment
+from penstock.objects.signing import Keys
 from penstock.workers.context import Context
 
 JSON = "application/json"
@@ -144,14 +145,14 @@ async def _signed(
     return signed(method, url, said, body, credentials, str(region), datetime.now(UTC))
 
 
-async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Credentials | None:
+async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:
     given = await world.revealed_in(ctx, params, "credentials")
     if given:
         if not given.get("id") or not given.get("secret") or any(map(_is_nested, given.values())):
             raise wrong("`credentials` needs `id` and `secret`, each a text or {secret: NAME}")
-        return Credentials(str(given["id"]), str(given["secret"]), given.get("token"))
+        return Keys(str(given["id"]), str(given["secret"]), given.get("token"))
     id, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
-    return Credentials(id, secret, os.environ.get("AWS_SESSION_TOKEN")) if id and secret else None
+    return Keys(id, secret, os.environ.get("AWS_SESSION_TOKEN")) if id and secret else None
 
 
 def _is_nested(value: Any) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import hmac
 import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,19 +17,13 @@ from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
+from penstock.objects.signing import Keys, authorization
+
 NOTHING = hashlib.sha256(b"").hexdigest()
 PARALLEL = 64
 SECONDS = 10.0
 MAX_OBJECT = 16 * 1024 * 1024
 """Bytes of an answer; a page of a listing has a tenth of it."""
-
-
-class Keys(Struct, frozen=True):
-    """What calls are signed with, for now."""
-
-    access_key: str
-    secret_key: str
-    token: str | None = None
 
 
 class Said(Struct, frozen=True):
@@ -147,30 +140,15 @@ def _within(size: int) -> int:
 def signed(
     method: str, host: str, path: str, query: str, region: str, keys: Keys, now: datetime
 ) -> dict[str, str]:
-    """The headers of a call without a body, signed by Amazon's fourth rule."""
+    """The headers of a call without a body, signed."""
     moment = _stamp(int(now.timestamp()))
-    day = moment[:8]
     headers = {"host": host, "x-amz-content-sha256": NOTHING, "x-amz-date": moment}
     if keys.token:
         headers["x-amz-security-token"] = keys.token
-    names = ";".join(headers)
-    lines = "".join(f"{name}:{value}\n" for name, value in headers.items())
-    asked = f"{method}\n{path}\n{query}\n{lines}\n{names}\n{NOTHING}"
-    scope = f"{day}/{region}/s3/aws4_request"
-    text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{hashlib.sha256(asked.encode()).hexdigest()}"
-    signature = hmac.new(_key(keys.secret_key, day, region), text.encode(), "sha256").hexdigest()
-    credential = f"Credential={keys.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
-    return {**headers, "authorization": f"AWS4-HMAC-SHA256 {credential}"}
+    said = authorization(method, path, query, headers, NOTHING, keys, "s3", region)
+    return {**headers, "authorization": said}
 
 
 @lru_cache(maxsize=4)
 def _stamp(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y%m%dT%H%M%SZ")
-
-
-@lru_cache(maxsize=64)
-def _key(secret: str, day: str, region: str) -> bytes:
-    found = f"AWS4{secret}".encode()
-    for part in (day, region, "s3", "aws4_request"):
-        found = hmac.new(found, part.encode(), "sha256").digest()
-    return found

@@ -13,11 +13,10 @@ from typing import Any
 
 from penstock.flow.model.plan import Attempt
 from penstock.flow.values.payload import NotJson, TooLarge, pure
-from penstock.runtime.errors import NoTask
 from penstock.workers.context import Context
 from penstock.workers.execute.frames import Line, Progress, Run, Up, ended, packed, unpacked_down
-from penstock.workers.execute.task_call import Outcome, call, call_async, failure
-from penstock.workers.task import Fatal, Task
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure, not_offered
+from penstock.workers.task import Task
 from penstock.workers.worker.task_loading import load_tasks
 
 TICK = 0.1
@@ -133,7 +132,7 @@ def run_attempt(mailbox: Any, key: str, sources: tuple[str, ...], body: bytes) -
     tasks = _tasks(sources)
     task = tasks.get(run.attempt.task)
     if task is None:
-        return _ended(failure(Fatal(str(NoTask([run.attempt.task], tasks))))), 0
+        return _ended(not_offered(run.attempt.task, tasks)), 0
     if not task.takes_context:
         return _ended(_Attempt(task, run).outcome(None)), 0
     return _with_voice(mailbox, key, _Attempt(task, run))

@@ -10,12 +10,11 @@ from datetime import timedelta
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import ElementKey, RunId
 from penstock.flow.model.run_input import Reported, TimedOut
-from penstock.runtime.errors import NoTask
 from penstock.runtime.inmemory.executor import Report
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.task_call import Outcome, call, call_async, failure
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure, not_offered
 from penstock.workers.execute.threads import Job, Threads
-from penstock.workers.task import Fatal, Task
+from penstock.workers.task import Task
 
 THREADS = 32
 
@@ -59,7 +58,7 @@ class LoopExecutor:
         """Start an attempt; one whose task nobody has defined fails at once."""
         task = self.tasks.get(attempt.task)
         if task is None:
-            outcome = failure(Fatal(str(NoTask([attempt.task], self.tasks))))
+            outcome = not_offered(attempt.task, self.tasks)
             report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
             return
         work = _Work(attempt, report, self.log)

@@ -9,11 +9,10 @@ from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import ElementKey, RunId
 from penstock.flow.model.run_input import Reported
 from penstock.flow.values.payload import payload_limit
-from penstock.runtime.errors import NoTask
 from penstock.runtime.inmemory.executor import Report
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.task_call import Outcome, call, call_async, failure
-from penstock.workers.task import Fatal, Task
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure, not_offered
+from penstock.workers.task import Task
 
 
 class InlineExecutor:
@@ -35,7 +34,7 @@ class InlineExecutor:
         """Call the task."""
         task = self.tasks.get(attempt.task)
         if task is None:
-            return failure(Fatal(str(NoTask([attempt.task], self.tasks))))
+            return not_offered(attempt.task, self.tasks)
         context = Context(attempt, self.log) if task.takes_context else None
         if not task.is_async:
             return call(task, attempt, context, self.limit)

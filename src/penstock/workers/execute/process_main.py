@@ -13,7 +13,6 @@ from typing import BinaryIO
 
 from penstock.flow.model.plan import Attempt
 from penstock.flow.values.payload import NotJson, TooLarge, pure
-from penstock.runtime.errors import NoTask
 from penstock.workers.context import Context
 from penstock.workers.execute.frames import (
     Broken,
@@ -27,8 +26,8 @@ from penstock.workers.execute.frames import (
     read_down,
     send,
 )
-from penstock.workers.execute.task_call import Outcome, call, call_async, failure
-from penstock.workers.task import Fatal, Task
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure, not_offered
+from penstock.workers.task import Task
 from penstock.workers.worker.task_loading import TasksUnreadable, load_tasks
 
 
@@ -75,7 +74,7 @@ class Child:
     def _outcome(self, run: Run) -> Outcome:
         task = self._tasks.get(run.attempt.task)
         if task is None:
-            return failure(Fatal(str(NoTask([run.attempt.task], self._tasks))))
+            return not_offered(run.attempt.task, self._tasks)
         if task.is_async:
             return self._in_loop(task, run)
         return call(task, run.attempt, self._context, run.limit)

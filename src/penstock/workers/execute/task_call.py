@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Parked
 from penstock.flow.values.payload import NotJson, TooLarge, copied, pure, storable_text
+from penstock.runtime.errors import NoTask
 from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task
@@ -138,6 +139,11 @@ def _correlate(keys: Mapping[str, str] | None) -> dict[str, str] | None:
     if any("\0" in text for pair in made.items() for text in pair):
         raise TypeError("`correlate` has a NUL character, which no database keeps: leave it out")
     return made
+
+
+def not_offered(task: str, tasks: Iterable[str]) -> Failed:
+    """A task that nobody has defined here fails at once, for good."""
+    return failure(Fatal(str(NoTask([task], tasks))))
 
 
 def failure(error: BaseException) -> Failed:

@@ -16,13 +16,12 @@ from msgspec.structs import replace
 from penstock.flow.model.run_input import Outcome
 from penstock.flow.values.payload import payload_limit
 from penstock.runtime.dispatch.gate import Assignment, Gate
-from penstock.runtime.errors import NoTask
 from penstock.store.rows.rows import ClaimRequest, Lease
 from penstock.store.rows.rows import Worker as Attendance
 from penstock.workers.execute.executor import TaskExecutor
 from penstock.workers.execute.fleet import ExecutorFactory, Fleet
-from penstock.workers.execute.task_call import failure
-from penstock.workers.task import Fatal, Task, make_task
+from penstock.workers.execute.task_call import not_offered
+from penstock.workers.task import Task, make_task
 from penstock.workers.worker.lease_renewal import Leases
 from penstock.workers.worker.report_queue import BACKOFF, NOT_NOW, Outbox
 from penstock.workers.worker.work import GIVEN_BACK, UNWANTED, Work
@@ -243,11 +242,10 @@ class Worker:
         self._executor.begin(works)
 
     def _fail_unknown(self, assignment: Assignment) -> None:
-        """A task that is not offered here fails at once, for good."""
         name = assignment.attempt.task
         work = Work(assignment.lease, assignment.attempt, make_task(_nothing, name))
         self._leases.begin(work, assignment.expires, assignment.deadline, self._now())
-        self._outbox.add(work, failure(Fatal(str(NoTask([name], self.tasks)))))
+        self._outbox.add(work, not_offered(name, self.tasks))
 
     def _ended(self, work: Work, outcome: Outcome) -> None:
         held = self._held

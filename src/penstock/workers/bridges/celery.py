@@ -17,9 +17,9 @@ from penstock.flow.model.run_input import TimedOut
 from penstock.workers.bridges.celery_app import Call, call_of
 from penstock.workers.bridges.celery_results import ENDED, Meta, outcome_of, progress_of, read_many
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.fleet import ExecutorFactory, Landing, OnResult
+from penstock.workers.execute.fleet import ExecutorFactory, OnResult
 from penstock.workers.execute.task_call import failure
-from penstock.workers.execute.thread_pool import Ended
+from penstock.workers.execute.thread_pool import Ended, Landing
 from penstock.workers.worker.work import NEVER, SHARE, Work
 
 LOG = logging.getLogger("penstock.worker")

@@ -16,11 +16,11 @@ from typing import Any
 from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.workers.bridges.ray_node import WAIT, Mailbox, run_attempt
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.fleet import CannotOpen, ExecutorFactory, Landing, OnResult
+from penstock.workers.execute.fleet import CannotOpen, ExecutorFactory, OnResult
 from penstock.workers.execute.frames import Ended as EndedFrame
 from penstock.workers.execute.frames import Line, Progress, Run, packed, unpacked_up
 from penstock.workers.execute.task_call import failure
-from penstock.workers.execute.thread_pool import Ended
+from penstock.workers.execute.thread_pool import Ended, Landing
 from penstock.workers.resources import Resources
 from penstock.workers.worker.work import Work
 

@@ -39,7 +39,7 @@ class TaskExecutor:
             return TaskProcess(sources, write, limit) if self._processes else TaskThread(limit)
 
         most = processes or threads
-        self._hands = ThreadPool(self._loop, most, hire, self._take, replace=not self._processes)
+        self._hands = ThreadPool(self._loop, most, hire, ended, replace=not self._processes)
         self._leaving: set[asyncio.Future[None]] = set()
 
     def begin(self, works: Iterable[Work]) -> None:
@@ -90,10 +90,6 @@ class TaskExecutor:
             outcome = failure(error)
         if not work.void:
             self._ended(work, outcome)
-
-    def _take(self, work: Work, outcome: object) -> None:
-        if not work.void:
-            self._ended(work, outcome)  # type: ignore[arg-type]
 
     def cancel(self, work: Work) -> None:
         """The work is no longer wanted: its task is on_progress, and nothing of it will be."""

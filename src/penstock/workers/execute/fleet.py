@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Protocol
 
-from penstock.flow.model.run_input import Outcome
 from penstock.runtime.errors import Invalid
 from penstock.workers.context import LogSink
 from penstock.workers.execute.thread_pool import Ended
@@ -40,23 +36,3 @@ class CannotOpen(Invalid):
     """A fleet that is asked for cannot be used: an extra is missing, or its settings do not fit."""
 
     code = "unusable_fleet"
-
-
-class Landing:
-    """Brings outcomes from any thread to the loop, many at a time."""
-
-    def __init__(self, ended: Ended) -> None:
-        self._loop, self._ended = asyncio.get_running_loop(), ended
-        self._landed: deque[tuple[Work, Outcome]] = deque()
-
-    def tell(self, work: Work, outcome: Outcome) -> None:
-        self._landed.append((work, outcome))
-        # A loop that was closed meanwhile takes no result, and nobody waits for one.
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._collect)
-
-    def _collect(self) -> None:
-        while self._landed:
-            work, outcome = self._landed.popleft()
-            if not work.void:
-                self._ended(work, outcome)

@@ -30,6 +30,30 @@ BREATH = 0.1
 Ended = Callable[[Work, Outcome], None]
 
 
+class Landing:
+    """Brings outcomes from any thread to the loop, many at a time; what is void by then is not told."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._loop, self._ended = asyncio.get_running_loop(), ended
+        self._landed: deque[tuple[Work, Outcome]] = deque()
+        self._called = False
+
+    def tell(self, work: Work, outcome: Outcome) -> None:
+        self._landed.append((work, outcome))
+        if not self._called:
+            self._called = True
+            # A loop that was closed meanwhile takes no result, and nobody waits for one.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._collect)
+
+    def _collect(self) -> None:
+        self._called = False  # before looking: what is added meanwhile must wake us again
+        while self._landed:
+            work, outcome = self._landed.popleft()
+            if not work.void:
+                self._ended(work, outcome)
+
+
 class TaskThread:
     """Calls plain functions in its thread."""
 
@@ -62,10 +86,10 @@ class ThreadPool:
         ended: Ended,
         replace: bool,
     ) -> None:
-        self._loop, self._most, self._hire, self._ended, self._replace = loop, most, hire, ended, replace
+        self._loop, self._most, self._hire, self._replace = loop, most, hire, replace
+        self._landing = Landing(ended)
         self._queue: deque[Work] = deque()
-        self._done: deque[tuple[Work, Outcome]] = deque()
-        self._told = self._closed = False
+        self._closed = False
         self._lock = threading.Lock()
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._idle = self._live = self._taken = self._stands = 0
@@ -200,18 +224,10 @@ class ThreadPool:
                 if self._live >= self._most:
                     return False
                 self._live += 1
-        self._tell(work, outcome)
+        self._landing.tell(work, outcome)
         if broken is not None:
             raise broken  # the hand is not used again
         return True
-
-    def _tell(self, work: Work, outcome: Outcome) -> None:
-        self._done.append((work, outcome))
-        if not self._told:
-            self._told = True
-            # A loop that was closed meanwhile takes no result, and nobody waits for one.
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._collect)
 
     def _rest(self) -> bool:
         with self._lock:
@@ -222,10 +238,3 @@ class ThreadPool:
         if self._closed:
             self._wake.put(None)  # for the next one
         return not self._closed
-
-    def _collect(self) -> None:
-        self._told = False  # before looking: what is added meanwhile must wake us again
-        done, ended = self._done, self._ended
-        while done:
-            work, outcome = done.popleft()
-            ended(work, outcome)

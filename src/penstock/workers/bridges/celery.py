@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from penstock.flow.model.plan import Attempt
@@ -51,11 +52,7 @@ INSTALLATION = "penstock"
 
 def celery_executor_factory(app: Any, installation: str = INSTALLATION) -> ExecutorFactory:
     """Tasks are sent by this Celery app; what it calls them begins with the name of the installation."""
-
-    def make_executor(ended: Ended, write: LogSink, on_progress: OnResult, limit: int) -> CeleryFleet:
-        return CeleryFleet(app, installation, ended, write, on_progress, limit)
-
-    return make_executor
+    return partial(CeleryFleet, app, installation)
 
 
 def task_id(installation: str, attempt: Attempt, number: int | None = None) -> str:

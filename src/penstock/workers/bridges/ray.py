@@ -18,7 +18,7 @@ from penstock.workers.bridges.ray_node import WAIT, Mailbox, run_attempt
 from penstock.workers.context import Context, LogSink
 from penstock.workers.execute.fleet import CannotOpen, ExecutorFactory, OnResult
 from penstock.workers.execute.frames import Ended as EndedFrame
-from penstock.workers.execute.frames import Line, Progress, Run, packed, unpacked_up
+from penstock.workers.execute.frames import Run, heard, packed, unpacked_up
 from penstock.workers.execute.task_call import failure
 from penstock.workers.execute.thread_pool import Ended, Landing
 from penstock.workers.resources import Resources
@@ -55,12 +55,7 @@ class RayCluster:
     def fleet_for(self, sources: Sequence[str]) -> ExecutorFactory:
         """The tasks of these modules and files run on the cluster; each node must have them."""
         # Other nodes read the same files, and know nothing of the folder we are in.
-        names = tuple(_absolute(each) for each in sources)
-
-        def make_executor(ended: Ended, write: LogSink, on_progress: OnResult, limit: int) -> RayFleet:
-            return RayFleet(self.ray, names, ended, write, on_progress, limit)
-
-        return make_executor
+        return partial(RayFleet, self.ray, tuple(_absolute(each) for each in sources))
 
     def close(self) -> None:
         self.ray.shutdown()
@@ -192,11 +187,7 @@ class RayFleet:
 
     def _take(self, flight: Flight, frames: list[bytes]) -> None:
         for body in frames:
-            frame = unpacked_up(body)
-            if isinstance(frame, Line):
-                self._write(flight.work.attempt, frame.level, frame.text)
-            elif isinstance(frame, Progress) and flight.work.context is not None:
-                flight.work.context.heartbeat(frame.value)
+            heard(unpacked_up(body), flight.work.attempt, flight.work.context, self._write)
         flight.heard += len(frames)
         self._land_if_heard(flight)
 

@@ -11,11 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from penstock.flow.model.plan import Attempt
-from penstock.flow.values.payload import NotJson, TooLarge, pure
-from penstock.workers.context import Context
-from penstock.workers.execute.frames import Line, Progress, Run, Up, ended, packed, unpacked_down
-from penstock.workers.execute.task_call import Outcome, call, call_async, failure, not_offered
+from penstock.workers.execute.frames import Run, Up, ended, packed, telling_context, unpacked_down
+from penstock.workers.execute.task_call import CancelableCall, Outcome, not_offered
 from penstock.workers.task import Task
 from penstock.workers.worker.task_loading import load_tasks
 
@@ -133,9 +130,10 @@ def run_attempt(mailbox: Any, key: str, sources: tuple[str, ...], body: bytes) -
     task = tasks.get(run.attempt.task)
     if task is None:
         return _ended(not_offered(run.attempt.task, tasks)), 0
+    call = CancelableCall(task, run.attempt, run.limit)
     if not task.takes_context:
-        return _ended(_Attempt(task, run).outcome(None)), 0
-    return _with_voice(mailbox, key, _Attempt(task, run))
+        return _ended(call.outcome(None)), 0
+    return _with_voice(mailbox, key, run, call)
 
 
 def _hear_interrupts() -> None:
@@ -145,54 +143,18 @@ def _hear_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _with_voice(mailbox: Any, key: str, attempt: _Attempt) -> tuple[bytes, int]:
-    def write(_: Attempt, level: str, text: str) -> None:
-        voice.say(Line(level, text))
-
-    def on_progress() -> None:
-        # Progress that is not JSON is not shown; it must not fail the task.
-        with suppress(NotJson, TooLarge):
-            voice.say(Progress(pure(context.progress)))
-
+def _with_voice(mailbox: Any, key: str, run: Run, call: CancelableCall) -> tuple[bytes, int]:
     def stop() -> None:
         context.cancel()
-        attempt.cancel()
+        call.cancel()
 
-    context = Context(attempt.run.attempt, write, on_progress)
+    context = telling_context(run.attempt, lambda frame: voice.say(frame))
     voice = Voice(mailbox, key, stop)
     try:
-        outcome = attempt.outcome(context)
+        outcome = call.outcome(context)
     finally:
         voice.close()
     return _ended(outcome), voice.said
-
-
-class _Attempt:
-    """A plain function or a coroutine that can be cancelled from another thread."""
-
-    def __init__(self, task: Task, run: Run) -> None:
-        self.task, self.run = task, run
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._doing: asyncio.Task[Outcome] | None = None
-
-    def outcome(self, context: Context | None) -> Outcome:
-        if not self.task.is_async:
-            return call(self.task, self.run.attempt, context, self.run.limit)
-        try:
-            return asyncio.run(self._main(context))
-        except asyncio.CancelledError as error:
-            return failure(error)
-
-    async def _main(self, context: Context | None) -> Outcome:
-        self._loop, self._doing = asyncio.get_running_loop(), asyncio.current_task()
-        if context is not None and context.canceled:
-            raise asyncio.CancelledError
-        return await call_async(self.task, self.run.attempt, context, self.run.limit)
-
-    def cancel(self) -> None:
-        if self._loop is not None and self._doing is not None:
-            with suppress(RuntimeError):  # it has ended meanwhile
-                self._loop.call_soon_threadsafe(self._doing.cancel)
 
 
 def _ended(outcome: Outcome) -> bytes:

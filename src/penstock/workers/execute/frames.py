@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import msgspec
@@ -11,7 +13,9 @@ from msgspec.structs import replace
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Failure, Origin
 from penstock.flow.model.run_input import Done, Failed, Parked
+from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.kernel.marking import Taken, Token
+from penstock.workers.context import Context, LogSink
 
 _LENGTH = 4
 
@@ -71,6 +75,26 @@ def ended(outcome: Done | Failed | Parked) -> Ended:
 
 Down = Run | Cancel
 Up = Ready | Broken | Line | Progress | Ended
+
+
+def telling_context(attempt: Attempt, say: Callable[[Up], None]) -> Context:
+    """The context of a task whose worker is elsewhere: its lines and progress are frames."""
+
+    def on_progress() -> None:
+        # Progress that is not JSON is not shown; it must not fail the task.
+        with suppress(NotJson, TooLarge):
+            say(Progress(pure(context.progress)))
+
+    context = Context(attempt, lambda _, level, text: say(Line(level, text)), on_progress)
+    return context
+
+
+def heard(frame: Up, attempt: Attempt, context: Context | None, write: LogSink) -> None:
+    """A task elsewhere said something: as if it had been said here."""
+    if isinstance(frame, Line):
+        write(attempt, frame.level, frame.text)
+    elif isinstance(frame, Progress) and context is not None:
+        context.heartbeat(frame.value)
 
 
 def send(pipe: BinaryIO, frame: Down | Up) -> None:

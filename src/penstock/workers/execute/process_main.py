@@ -11,22 +11,19 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from penstock.flow.model.plan import Attempt
-from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.workers.context import Context
 from penstock.workers.execute.frames import (
     Broken,
     Cancel,
-    Line,
-    Progress,
     Ready,
     Run,
     Up,
     ended,
     read_down,
     send,
+    telling_context,
 )
-from penstock.workers.execute.task_call import Outcome, call, call_async, failure, not_offered
+from penstock.workers.execute.task_call import CancelableCall, Outcome, not_offered
 from penstock.workers.task import Task
 from penstock.workers.worker.task_loading import TasksUnreadable, load_tasks
 
@@ -39,10 +36,9 @@ class Child:
         self._lock = threading.Lock()
         self._runs: SimpleQueue[Run] = SimpleQueue()
         self._runner = asyncio.Runner()
-        self._loop = self._runner.get_loop()
         self._number = 0
         self._context: Context | None = None
-        self._task: asyncio.Task[Outcome] | None = None
+        self._call: CancelableCall | None = None
 
     def work(self) -> None:
         """For ever: the worker ends it by closing the pipe."""
@@ -50,7 +46,7 @@ class Child:
         while True:
             run = self._runs.get()
             outcome = self._outcome(run)
-            self._context = self._task = None
+            self._context = self._call = None
             self._say(ended(outcome))
 
     def _listen(self) -> None:
@@ -58,7 +54,7 @@ class Child:
             if isinstance(frame, Cancel):
                 self._cancel(frame.number)
             else:
-                self._number, self._context = frame.number, Context(frame.attempt, self._write, self._tell)
+                self._number, self._context = frame.number, telling_context(frame.attempt, self._say)
                 self._runs.put(frame)
         # The worker is gone: nobody would hear how the task ends, nor end what it started.
         os.killpg(0, signal.SIGKILL)
@@ -68,37 +64,15 @@ class Child:
             return
         if self._context is not None:
             self._context.cancel()
-        if self._task is not None:
-            self._loop.call_soon_threadsafe(self._task.cancel)
+        if self._call is not None:
+            self._call.cancel()
 
     def _outcome(self, run: Run) -> Outcome:
         task = self._tasks.get(run.attempt.task)
         if task is None:
             return not_offered(run.attempt.task, self._tasks)
-        if task.is_async:
-            return self._in_loop(task, run)
-        return call(task, run.attempt, self._context, run.limit)
-
-    def _in_loop(self, task: Task, run: Run) -> Outcome:
-        async def main() -> Outcome:
-            self._task = asyncio.current_task()
-            if self._context is not None and self._context.canceled:
-                raise asyncio.CancelledError
-            return await call_async(task, run.attempt, self._context, run.limit)
-
-        try:
-            return self._runner.run(main())
-        except asyncio.CancelledError as error:
-            return failure(error)
-
-    def _write(self, attempt: Attempt, level: str, text: str) -> None:
-        self._say(Line(level, text))
-
-    def _tell(self) -> None:
-        context = self._context
-        # Progress that is not JSON is not shown; it must not fail the task.
-        with suppress(NotJson, TooLarge):
-            self._say(Progress(None if context is None else pure(context.progress)))
+        self._call = CancelableCall(task, run.attempt, run.limit)
+        return self._call.outcome(self._context, self._runner.run)
 
     def _say(self, frame: Up) -> None:
         with self._lock:

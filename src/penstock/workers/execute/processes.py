@@ -17,7 +17,7 @@ from penstock.flow.model.retry_policy import Backoff
 from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.workers.context import LogSink
-from penstock.workers.execute.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, read_up, send
+from penstock.workers.execute.frames import Broken, Cancel, Ended, Ready, Run, heard, read_up, send
 from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")
@@ -111,14 +111,8 @@ class TaskProcess:
                 outcome = said.done or said.failed
                 assert outcome is not None
                 return outcome
-            self._hear(work, said)
+            heard(said, work.attempt, work.context, self._write)
         return self._lost(work, None)
-
-    def _hear(self, work: Work, said: object) -> None:
-        if isinstance(said, Line):
-            self._write(work.attempt, said.level, said.text)
-        elif isinstance(said, Progress) and work.context is not None:
-            work.context.heartbeat(said.value)
 
     def _lost(self, work: Work, why: str | None) -> TimedOut:
         code = self._end()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -53,6 +54,35 @@ async def call_async(
         return failure(error)
     finally:
         ATTEMPT.set(None)  # not by `reset`: a coroutine may be closed from elsewhere
+
+
+class CancelableCall:
+    """A plain function, or a coroutine that can be cancelled from another thread."""
+
+    def __init__(self, task: Task, attempt: Attempt, limit: int) -> None:
+        self._task, self._attempt, self._limit = task, attempt, limit
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._doing: asyncio.Task[Outcome] | None = None
+
+    def outcome(self, context: Context | None, run: Callable[..., Outcome] = asyncio.run) -> Outcome:
+        """What it comes to; `run` runs a coroutine to its end."""
+        if not self._task.is_async:
+            return call(self._task, self._attempt, context, self._limit)
+        try:
+            return run(self._main(context))
+        except asyncio.CancelledError as error:
+            return failure(error)
+
+    async def _main(self, context: Context | None) -> Outcome:
+        self._loop, self._doing = asyncio.get_running_loop(), asyncio.current_task()
+        if context is not None and context.canceled:
+            raise asyncio.CancelledError
+        return await call_async(self._task, self._attempt, context, self._limit)
+
+    def cancel(self) -> None:
+        if self._loop is not None and self._doing is not None:
+            with suppress(RuntimeError):  # it has ended meanwhile
+                self._loop.call_soon_threadsafe(self._doing.cancel)
 
 
 def _stops(error: BaseException) -> bool:

@@ -105,17 +105,10 @@ _plans: WeakKeyDictionary[Flow, _Plan] = WeakKeyDictionary()
 def _plan(flow: Flow, tasks: Mapping[str, Task]) -> _Plan:
     found = _plans.get(flow)
     if found is None or found.tasks is not tasks or found.count != len(tasks):
-        reasons = list(_reasons(flow, tasks))
-        found = _plans[flow] = _Plan(tasks, len(tasks), reasons, _has_time_outs(flow))
+        limits = (limit for step in flow.steps.values() for limit in step.timeouts.values()[:-1])
+        timed = any(limit is not None for limit in limits)
+        found = _plans[flow] = _Plan(tasks, len(tasks), list(_reasons(flow, tasks)), timed)
     return found
-
-
-_NONE = (None, None, None)
-
-
-def _has_time_outs(flow: Flow) -> bool:
-    limits = (step.timeouts for step in flow.steps.values())
-    return any(each.values()[:-1] != _NONE for each in limits)
 
 
 class _Late(Exception):

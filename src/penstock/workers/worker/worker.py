@@ -281,19 +281,18 @@ class Worker:
         return [*self._held, *unsent]
 
     async def _register(self) -> None:
-        await self.gate.register(self._registration())
-        await asyncio.sleep(REGISTER_INTERVAL)
-
-    def _registration(self) -> Attendance:
-        return Attendance(
-            id=self.id,
-            name=self.name,
-            task_lists=self.task_lists,
-            tasks=tuple(self.tasks),
-            concurrency=self.concurrency,
-            started_at=self._started_at,
-            seen_at=self._now(),
+        await self.gate.register(
+            Attendance(
+                id=self.id,
+                name=self.name,
+                task_lists=self.task_lists,
+                tasks=tuple(self.tasks),
+                concurrency=self.concurrency,
+                started_at=self._started_at,
+                seen_at=self._now(),
+            )
         )
+        await asyncio.sleep(REGISTER_INTERVAL)
 
     async def drain(self, grace: timedelta) -> None:
         """Claim no more, give back what has not begun, wait up to `grace` for the rest, and tell how it ended."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,11 +15,10 @@ from penstock.access.audit import digest_of, verify_audit
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.sessions import IDLE, MAX_SESSION, caller_of_session, new_cookie, session_of
-from penstock.access.tokens import APART, Admission, TokenRequest, digest, make_token
+from penstock.access.tokens import Admission, TokenRequest, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
 from penstock.store.call_outcome import note_change
-from penstock.store.errors import StoreError
 from penstock.store.protocol import AccessStore, AuditLog, Secrets
 from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, SecretRow
 
@@ -125,11 +123,7 @@ class Access:
         token_id = row.session.token_id
         if token_id is not None and not await self._admission.is_live(token_id):
             raise Unauthenticated("the token of this session is no longer valid")
-        if self._admission.is_time(key):
-            with contextlib.suppress(
-                StoreError
-            ):  # who may look must be able to, also where nothing can be written
-                await self._store.note_use(APART, sessions=[key])
+        await self._admission.note_use(key)
         return replace(caller_of_session(row), ip=ip)
 
     async def sign_out(self, caller: Caller, cookie: str) -> None:
@@ -201,25 +195,12 @@ def _shown(row: SecretRow) -> SecretView:
     return SecretView(row.name, row.version, row.updated_at, row.key_id)
 
 
-def _said(token: AccessToken) -> dict[str, object]:
+def _said(token: AccessToken) -> dict[str, Any]:
     """What a token is, without what it is made of."""
     names = ("id", "role", "name", "workflows", "task_lists", "concurrency", "expires_at", "made_by")
     return {name: getattr(token, name) for name in names}
 
 
 def _view(row: AccessTokenRow) -> TokenView:
-    token = row.token
-    return TokenView(
-        id=token.id,
-        role=token.role,
-        name=token.name,
-        workflows=token.workflows,
-        task_lists=token.task_lists,
-        concurrency=token.concurrency,
-        expires_at=token.expires_at,
-        made_by=token.made_by,
-        made_at=row.made_at,
-        used_at=row.used_at,
-        revoked_at=row.revoked_at,
-        state=row.state,
-    )
+    times = {"made_at": row.made_at, "used_at": row.used_at, "revoked_at": row.revoked_at}
+    return TokenView(**_said(row.token), **times, state=row.state)

@@ -64,7 +64,6 @@ class Caller(Struct, frozen=True, kw_only=True):
         action: str,
         target: str,
         *,
-        before: bytes | None = None,
         after: bytes | None = None,
         reason: str | None = None,
     ) -> AuditRow:
@@ -75,7 +74,6 @@ class Caller(Struct, frozen=True, kw_only=True):
             ip=self.ip,
             action=action,
             target=bounded_text(target),
-            before=before,
             after=after,
             reason=None if reason is None else bounded_text(reason),
         )

@@ -6,9 +6,7 @@ import secrets
 from datetime import timedelta
 
 from penstock.access.caller import Caller
-from penstock.access.errors import Unauthenticated
-from penstock.access.roles import role_named
-from penstock.access.tokens import digest
+from penstock.access.tokens import digest, known_role
 from penstock.store.rows.access import NewSession, SessionRow
 
 IDLE = timedelta(hours=12)
@@ -36,10 +34,12 @@ def session_of(caller: Caller, cookie: str) -> NewSession:
 def caller_of_session(row: SessionRow) -> Caller:
     """Who has the session. Raises Unauthenticated where its role is not known to this program."""
     session = row.session
-    role = role_named(session.role)
-    if role is None:
-        raise Unauthenticated(f"the role '{session.role}' is not known to this Penstock")
-    return Caller(name=session.name, role=role, token_id=session.token_id, workflows=session.workflows)
+    return Caller(
+        name=session.name,
+        role=known_role(session.role),
+        token_id=session.token_id,
+        workflows=session.workflows,
+    )
 
 
 def cookie_name(secure: bool) -> str:

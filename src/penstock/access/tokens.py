@@ -58,13 +58,6 @@ class Presented(Struct, frozen=True):
     digest: bytes
 
 
-def validate_token_request(request: TokenRequest) -> None:
-    """Raises InvalidAccess, with what is wrong, where no such token can be made."""
-    problem = _problem(request)
-    if problem is not None:
-        raise InvalidAccess(problem)
-
-
 def _problem(request: TokenRequest) -> str | None:
     if not _NAME.fullmatch(request.name) or not request.name.strip():
         return "the 'name' of a token is 1 to 100 characters that can be seen: say who or what will use it"
@@ -106,7 +99,9 @@ def _lists_of(request: TokenRequest) -> tuple[str, ...] | None:
 
 def make_token(request: TokenRequest, by: str, now: datetime) -> tuple[str, AccessToken]:
     """The text, to be shown once, and what is kept of it. Raises InvalidAccess."""
-    validate_token_request(request)
+    problem = _problem(request)
+    if problem is not None:
+        raise InvalidAccess(problem)
     when = _base62(int(now.timestamp()), _TIME)
     id = when + "".join(secrets.choice(_DIGITS) for _ in range(_RANDOM))
     body = f"ps_{request.role}_{id}_{_base62(int.from_bytes(secrets.token_bytes(32)), _SECRET)}"
@@ -148,22 +143,23 @@ def admit(presented: Presented, row: AccessTokenRow | None) -> Caller:
         raise Unauthenticated("the token is not known here")
     if row.state != "live":
         raise Unauthenticated(f"the token '{row.token.name}' is {row.state}")
-    return caller_of(row.token)
-
-
-def caller_of(token: AccessToken) -> Caller:
-    """Who uses a token. Raises Unauthenticated where its role is not known to this program."""
-    role = role_named(token.role)
-    if role is None:
-        raise Unauthenticated(f"the role '{token.role}' is not known to this Penstock")
+    token = row.token
     return Caller(
         name=token.name,
-        role=role,
+        role=known_role(token.role),
         token_id=token.id,
         workflows=token.workflows,
         task_lists=token.task_lists,
         concurrency=token.concurrency,
     )
+
+
+def known_role(name: str) -> Role:
+    """A role as it was kept. Raises Unauthenticated where it is not known to this program."""
+    role = role_named(name)
+    if role is None:
+        raise Unauthenticated(f"the role '{name}' is not known to this Penstock")
+    return role
 
 
 def _check(body: str) -> str:
@@ -209,11 +205,7 @@ class Admission:
             return Caller(name="settings", role="admin", token_id=self._own_id, ip=ip)
         presented = parse_token(text)
         caller = admit(presented, await self._row(presented.id))
-        if self.is_time(presented.id):
-            with contextlib.suppress(
-                StoreError
-            ):  # who may look must be able to, also where nothing can be written
-                await self._store.note_use(APART, tokens=[presented.id])
+        await self.note_use(presented.id)
         return replace(caller, ip=ip)
 
     async def is_live(self, id: str) -> bool:
@@ -227,15 +219,19 @@ class Admission:
         """It was revoked here: from now on it does not count."""
         self._rows.pop(id, None)
 
-    def is_time(self, key: str | bytes) -> bool:
-        """Whether a use should be written down; asked again at once, it should not."""
+    async def note_use(self, key: str | bytes) -> None:
+        """Write down that a token, by its id, or a session is used; not again at once."""
         now = self._clock()
         if now - self._noted.get(key, -APART.total_seconds()) < APART.total_seconds():
-            return False
+            return
         if len(self._noted) >= MAX_TOKENS:
             self._noted.clear()
         self._noted[key] = now
-        return True
+        tokens, sessions = ([key], ()) if isinstance(key, str) else ((), [key])
+        with contextlib.suppress(
+            StoreError
+        ):  # who may look must be able to, also where nothing can be written
+            await self._store.note_use(APART, tokens=tokens, sessions=sessions)
 
     @property
     def _own_id(self) -> str | None:

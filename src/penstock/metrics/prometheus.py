@@ -99,7 +99,7 @@ class Metrics:
         self._outbox: list[OutboxRow] = []
         self._up = False
         self._now: datetime | None = None
-        self.registry.register(_Reading(self))
+        self.registry.register(self)
         node.advancer.settled.append(self.settled)
         node.advancer.wrote.append(self.wrote)
 
@@ -170,75 +170,64 @@ class Metrics:
         encode, media = choose_encoder(accept)
         return encode(self.registry), media
 
-    def families(self) -> Iterable[Metric]:
-        """What is counted elsewhere, read now."""
+    def collect(self) -> Iterable[Metric]:
+        """What is counted elsewhere, read now: the registry asks at each look."""
         yield from self._of_runs()
         yield from self._of_work()
         yield from self._of_database()
         if self.hooks is not None:
-            yield _counter("penstock_hooks", _labelled(self.hooks.taken))
-            yield _counter("penstock_hooks_refused", _labelled(self.hooks.refused))
+            yield _metric("penstock_hooks", _labelled(self.hooks.taken))
+            yield _metric("penstock_hooks_refused", _labelled(self.hooks.refused))
         if self.triggers is not None:
-            yield _gauge("penstock_feeders", _labelled(self.triggers.held))
-            yield _counter("penstock_fed", _labelled(self.triggers.started))
-            yield _counter("penstock_feeder_failures", _labelled(self.triggers.failures))
-        yield _counter("penstock_http_requests", self._requests)
+            yield _metric("penstock_feeders", _labelled(self.triggers.held))
+            yield _metric("penstock_fed", _labelled(self.triggers.started))
+            yield _metric("penstock_feeder_failures", _labelled(self.triggers.failures))
+        yield _metric("penstock_http_requests", self._requests)
 
     def _of_runs(self) -> Iterable[Metric]:
-        yield _counter("penstock_runs_started", self._started)
-        yield _counter("penstock_runs_ended", self._ended)
-        yield _counter("penstock_attempts", self._attempts)
-        yield _counter("penstock_calls", self.node.calls.counts())
-        yield _single("penstock_duplicates", self.node.commands.duplicates)
+        yield _metric("penstock_runs_started", self._started)
+        yield _metric("penstock_runs_ended", self._ended)
+        yield _metric("penstock_attempts", self._attempts)
+        yield _metric("penstock_calls", self.node.calls.counts())
+        yield _metric("penstock_duplicates", self.node.commands.duplicates)
 
     def _of_work(self) -> Iterable[Metric]:
         dispatch, timers = self.node.dispatch, self.node.timers
-        yield _single("penstock_tasks_handed", dispatch.handed)
-        yield _single("penstock_tasks_leased", dispatch.leased)
-        yield _single("penstock_reports_late", dispatch.rejected)
-        yield _single("penstock_reports_repeated", dispatch.repeated)
-        yield _single("penstock_timers_rung", timers.rung)
-        yield _single("penstock_attempts_overdue", timers.timed_out)
-        yield _single("penstock_attempts_lost", timers.lost)
+        yield _metric("penstock_tasks_handed", dispatch.handed)
+        yield _metric("penstock_tasks_leased", dispatch.leased)
+        yield _metric("penstock_reports_late", dispatch.rejected)
+        yield _metric("penstock_reports_repeated", dispatch.repeated)
+        yield _metric("penstock_timers_rung", timers.rung)
+        yield _metric("penstock_attempts_overdue", timers.timed_out)
+        yield _metric("penstock_attempts_lost", timers.lost)
         counts = {name.removeprefix("worker."): n for name, n in self.counts.items()}
-        yield _counter("penstock_worker", _labelled(counts))
+        yield _metric("penstock_worker", _labelled(counts))
         yield from _of_queues(self._queues, self._now)
         yield from _of_outbox(self._outbox, self._now)
         workers = [worker for worker in self._workers if worker.task_lists != (BOXES,)]
-        yield _gauge("penstock_workers", {(): len(workers)})
-        room = sum(worker.concurrency for worker in workers)
-        yield _gauge("penstock_worker_room", {(): room})
+        yield _metric("penstock_workers", len(workers))
+        yield _metric("penstock_worker_room", sum(worker.concurrency for worker in workers))
 
     def _of_database(self) -> Iterable[Metric]:
         advancer = self.node.advancer
-        yield _gauge("penstock_store_up", {(): int(self._up)})
-        yield _single("penstock_decisions", advancer.decided)
-        yield _single("penstock_decisions_stale", advancer.stale)
-        yield _single("penstock_commits", advancer.batches)
+        yield _metric("penstock_store_up", int(self._up))
+        yield _metric("penstock_decisions", advancer.decided)
+        yield _metric("penstock_decisions_stale", advancer.stale)
+        yield _metric("penstock_commits", advancer.batches)
         failures = {name: pulse.failures for name, pulse in self.node.pulses.items()}
-        yield _counter("penstock_loop_failures", _labelled(failures))
-
-
-class _Reading:
-    """What the registry asks at each look."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def collect(self) -> Iterable[Metric]:
-        return self._metrics.families()
+        yield _metric("penstock_loop_failures", _labelled(failures))
 
 
 def _of_queues(queues: Iterable[QueueRow], now: datetime | None) -> Iterable[Metric]:
     rows = list(queues)[:MAX_LABEL_VALUES]
     for name in ("ready", "held", "leased"):
         found = {(row.task_list,): float(getattr(row, name)) for row in rows}
-        yield _gauge(f"penstock_queue_{name}", found)
+        yield _metric(f"penstock_queue_{name}", found)
     ages = {
         (row.task_list,): max(0.0, (now - row.oldest).total_seconds()) if now and row.oldest else 0.0
         for row in rows
     }
-    yield _gauge("penstock_queue_oldest_seconds", ages)
+    yield _metric("penstock_queue_oldest_seconds", ages)
 
 
 def _of_outbox(rows: Iterable[OutboxRow], now: datetime | None) -> Iterable[Metric]:
@@ -249,8 +238,8 @@ def _of_outbox(rows: Iterable[OutboxRow], now: datetime | None) -> Iterable[Metr
         waiting[row.bus,] = waiting.get((row.bus,), 0.0) + row.waiting
         age = 0.0 if now is None else max(0.0, (now - row.oldest).total_seconds())
         oldest[row.bus,] = max(age, oldest.get((row.bus,), 0.0))
-    yield _gauge("penstock_outbox_waiting", waiting)
-    yield _gauge("penstock_outbox_oldest_seconds", oldest)
+    yield _metric("penstock_outbox_waiting", waiting)
+    yield _metric("penstock_outbox_oldest_seconds", oldest)
 
 
 def _labelled(counts: Mapping[str, int]) -> Values:
@@ -258,21 +247,11 @@ def _labelled(counts: Mapping[str, int]) -> Values:
     return {(label,): number for label, number in counts.items()}
 
 
-def _counter(name: str, values: Values) -> Metric:
+def _metric(name: str, values: Values | int) -> Metric:
+    """One of the catalogue; a number is the value of a metric without labels."""
     said = MEASURES[name]
-    return _filled(CounterMetricFamily(name, said.about, labels=said.labels), values)
-
-
-def _single(name: str, value: int) -> Metric:
-    return _counter(name, {(): value})
-
-
-def _gauge(name: str, values: Values) -> Metric:
-    said = MEASURES[name]
-    return _filled(GaugeMetricFamily(name, said.about, labels=said.labels), values)
-
-
-def _filled(family: CounterMetricFamily | GaugeMetricFamily, values: Values) -> Metric:
-    for each, value in list(values.items()):
-        family.add_metric(list(each), value)
+    kind = CounterMetricFamily if said.kind == "counter" else GaugeMetricFamily
+    family = kind(name, said.about, labels=said.labels)
+    for labels, value in ({(): values} if isinstance(values, int) else dict(values)).items():
+        family.add_metric(list(labels), value)
     return family

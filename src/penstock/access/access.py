@@ -202,5 +202,10 @@ def _said(token: AccessToken) -> dict[str, Any]:
 
 
 def _view(row: AccessTokenRow) -> TokenView:
-    times = {"made_at": row.made_at, "used_at": row.used_at, "revoked_at": row.revoked_at}
-    return TokenView(**_said(row.token), **times, state=row.state)
+    return TokenView(
+        **_said(row.token),
+        made_at=row.made_at,
+        used_at=row.used_at,
+        revoked_at=row.revoked_at,
+        state=row.state,
+    )

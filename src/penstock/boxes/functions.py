@@ -148,15 +148,12 @@ async def _signed(
 async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:
     given = await world.revealed_in(ctx, params, "credentials")
     if given:
-        if not given.get("id") or not given.get("secret") or any(map(_is_nested, given.values())):
+        nested = any(isinstance(each, Mapping | list) for each in given.values())
+        if nested or not given.get("id") or not given.get("secret"):
             raise wrong("`credentials` needs `id` and `secret`, each a text or {secret: NAME}")
         return Keys(str(given["id"]), str(given["secret"]), given.get("token"))
     id, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     return Keys(id, secret, os.environ.get("AWS_SESSION_TOKEN")) if id and secret else None
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, Mapping | list)
 
 
 def _region_of(url: str) -> str | None:

@@ -40,7 +40,7 @@ def tasks_in(world: TaskEnvironment) -> dict[str, Task]:
 
 
 def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
-    """The box in its world; a call that was denied is written down for administrators."""
+    """The box in its world: redacted if it was given secrets, and a call that was denied is written down."""
 
     async def done(ctx: Context, **params: Any) -> Outcome:
         try:
@@ -59,13 +59,8 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
                     reason=outcome.error.message[:1000],
                 )
             )
-        return await _without_secrets(world, ctx, outcome)
+        if isinstance(outcome, Done) and ctx.secrets and world.redaction is not None:
+            return redacted_answer(outcome, await world.redaction())
+        return outcome
 
     return done
-
-
-async def _without_secrets(world: TaskEnvironment, ctx: Context, outcome: Outcome) -> Outcome:
-    """What a box gives, redacted if it was given secrets."""
-    if not isinstance(outcome, Done) or not ctx.secrets or world.redaction is None:
-        return outcome
-    return redacted_answer(outcome, await world.redaction())

@@ -79,16 +79,14 @@ class Vault:
 
     async def resolve(self, names: Sequence[str]) -> dict[str, str]:
         """Values, for the dispatch of a task and nothing else. Raises UnknownSecret, SecretKeyError."""
-        found: dict[str, SecretRow] = {}
+        if not names:
+            return {}
         rows = {row.name: row for row in await self._store.secrets(names)}
         for name in names:
             if name not in rows:  # before the keys: where no secret was ever set there are none
                 raise UnknownSecret(name)
-            found[name] = rows[name]
-        if not found:
-            return {}
         ring = self._keys.keyring()
-        values = {name: ring.unseal(name, row.key_id, row.sealed) for name, row in found.items()}
+        values = {name: ring.unseal(name, rows[name].key_id, rows[name].sealed) for name in names}
         self.redactor.learn(values.values())
         return values
 

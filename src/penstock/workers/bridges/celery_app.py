@@ -34,7 +34,10 @@ class Call(Struct, frozen=True):
 
 def open_app(name: str) -> Any:
     """The Celery app that `package.module:attribute` names, with all its tasks. Raises CannotOpen."""
-    _demand_celery()
+    try:
+        importlib.import_module("celery")
+    except ModuleNotFoundError:
+        raise CannotOpen("Celery is not installed here: install penstock[celery]") from None
     module, _, attribute = name.partition(":")
     if not module or not all(part.isidentifier() for part in module.split(".")):
         raise CannotOpen(f"'{name}' names no Celery app: say module:app, such as shop.celery:app")
@@ -132,13 +135,6 @@ def _split(signature: inspect.Signature, params: Mapping[str, Any]) -> tuple[lis
         ):
             args.append(kwargs.pop(name))
     return args, kwargs
-
-
-def _demand_celery() -> None:
-    try:
-        importlib.import_module("celery")
-    except ModuleNotFoundError:
-        raise CannotOpen("Celery is not installed here: install penstock[celery]") from None
 
 
 def _import(name: str, module: str) -> Any:

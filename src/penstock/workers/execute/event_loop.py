@@ -25,12 +25,15 @@ class _Work:
     """One attempt under way."""
 
     def __init__(self, attempt: Attempt, report: Report, log: LogSink | None) -> None:
-        self.attempt = attempt
-        self.report = report
+        self.attempt, self._report = attempt, report
         self.context = Context(attempt, log)
         self.future: asyncio.Future[Outcome] | None = None
         self.job: Job | None = None
         self.timers: list[asyncio.TimerHandle] = []
+
+    def report(self, outcome: Outcome | TimedOut) -> None:
+        attempt = self.attempt
+        self._report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
 
 
 class LoopExecutor:
@@ -57,29 +60,28 @@ class LoopExecutor:
     def begin(self, attempt: Attempt, report: Report) -> None:
         """Start an attempt; one whose task nobody has defined fails at once."""
         task = self.tasks.get(attempt.task)
-        if task is None:
-            outcome = not_offered(attempt.task, self.tasks)
-            report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
-            return
         work = _Work(attempt, report, self.log)
+        if task is None:
+            work.report(not_offered(attempt.task, self.tasks))
+            return
         key = (attempt.run.id, (attempt.firing, attempt.index))
         self._work[key] = work
-        self._limit(key, work, "schedule_to_close", attempt.timeouts.schedule_to_close)
+        self._limit(key, work, "schedule_to_close")
         if task.is_async:
-            self._started(key, work)
+            self._limit(key, work, "start_to_close")
             work.future = asyncio.ensure_future(call_async(task, attempt, work.context), loop=self._loop)
             work.future.add_done_callback(lambda future: self._ended(key, work, _outcome(future)))
         else:
             self._in_thread(key, work, task)
 
     def _in_thread(self, key: Key, work: _Work, task: Task) -> None:
-        waiting = self._limit(key, work, "schedule_to_start", work.attempt.timeouts.schedule_to_start)
+        waiting = self._limit(key, work, "schedule_to_start")
 
         def begin() -> None:
             if waiting is not None:
                 waiting.cancel()
             if self._work.get(key) is work:
-                self._started(key, work)
+                self._limit(key, work, "start_to_close")
 
         def run() -> None:
             # A loop that was closed meanwhile takes no report, and nobody waits for one.
@@ -90,10 +92,9 @@ class LoopExecutor:
 
         work.job = self._threads.submit(run)
 
-    def _started(self, key: Key, work: _Work) -> None:
-        self._limit(key, work, "start_to_close", work.attempt.timeouts.start_to_close)
-
-    def _limit(self, key: Key, work: _Work, name: str, limit: timedelta | None) -> asyncio.TimerHandle | None:
+    def _limit(self, key: Key, work: _Work, name: str) -> asyncio.TimerHandle | None:
+        """Begin to count one of the step's time-outs, where it has that."""
+        limit: timedelta | None = getattr(work.attempt.timeouts, name)
         if limit is None:
             return None
         timer = self._loop.call_later(limit.total_seconds(), self._time_out, key, work, name)
@@ -102,14 +103,12 @@ class LoopExecutor:
 
     def _time_out(self, key: Key, work: _Work, limit: str) -> None:
         if self._drop(key, work):
-            attempt = work.attempt
-            work.report(Reported(attempt.firing, attempt.index, attempt.attempt, TimedOut(limit)))
+            work.report(TimedOut(limit))
 
     def _ended(self, key: Key, work: _Work, outcome: Outcome) -> None:
         if self._work.get(key) is work:
             self._close(key, work)
-            attempt = work.attempt
-            work.report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
+            work.report(outcome)
 
     def withdraw(self, run: RunId, element: ElementKey) -> None:
         work = self._work.get((run, element))

@@ -25,11 +25,11 @@ class TaskExecutor:
         ended: Ended,
         write: LogSink,
         on_progress: Callable[[], None],
+        limit: int = PAYLOAD_LIMIT,
         *,
         threads: int,
         processes: int = 0,
         sources: Sequence[str] = (),
-        limit: int = PAYLOAD_LIMIT,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._ended, self._write, self._on_progress, self._limit = ended, write, on_progress, limit

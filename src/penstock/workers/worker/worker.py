@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from uuid import uuid4
 
@@ -19,7 +20,7 @@ from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.store.rows.rows import ClaimRequest, Lease
 from penstock.store.rows.rows import Worker as Attendance
 from penstock.workers.execute.executor import TaskExecutor
-from penstock.workers.execute.fleet import ExecutorFactory, Fleet
+from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.execute.task_call import not_offered
 from penstock.workers.task import Task, make_task
 from penstock.workers.worker.lease_renewal import Leases
@@ -96,10 +97,11 @@ class Worker:
         self.counts: Counter[str] = Counter()
         self.begun = 0  # how much of what it was handed it has taken up
         self._troubles: dict[str, str] = {}
-        self._threads = threads or self.concurrency
-        self._processes, self._sources = processes, tuple(sources)
+        self._make_executor: ExecutorFactory = fleet or partial(
+            TaskExecutor, threads=threads or self.concurrency, processes=processes, sources=tuple(sources)
+        )
         self._limit = limit or payload_limit()
-        self._now, self._make_executor, self._hands_back, self._resting = now, fleet, hands_back, resting
+        self._now, self._hands_back, self._resting = now, hands_back, resting
         self._started_at = now()
         self._held: set[Work] = set()
         self._request = ClaimRequest(
@@ -143,20 +145,7 @@ class Worker:
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._progress)
 
-        self._executor = self._hire(on_progress)
-
-    def _hire(self, on_progress: Callable[[], None]) -> Fleet:
-        if self._make_executor is not None:
-            return self._make_executor(self._ended, self._outbox.write, on_progress, self._limit)
-        return TaskExecutor(
-            self._ended,
-            self._outbox.write,
-            on_progress,
-            threads=self._threads,
-            processes=self._processes,
-            sources=self._sources,
-            limit=self._limit,
-        )
+        self._executor = self._make_executor(self._ended, self._outbox.write, on_progress, self._limit)
 
     def _progress(self) -> None:
         self._telling = False

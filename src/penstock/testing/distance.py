@@ -6,9 +6,8 @@ from math import inf
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
-from penstock.kernel.marking import Place
 from penstock.kernel.net import CANCEL, FAIL, TIMEOUT, Exit, WiredSlot
-from penstock.testing.exploration import may_come
+from penstock.testing.exploration import held, may_come
 
 
 class Distances:
@@ -27,14 +26,14 @@ class Distances:
             return {}
         steps: dict[str, float] = {element.step: 0 for element in snapshot.elements.values()}
         events = self._sources(snapshot)
-        held = _held(snapshot)
+        waits = {slot: {token.name for token in tokens} for slot, tokens in held(snapshot).items()}
         for name in steps:
             self._fire(name, 0, events)
         changed = True
         while changed:
             changed = False
             for step in self._flow.wiring.steps:
-                cost = sum(_cost(slot, held, events) for slot in step.slots)
+                cost = sum(_cost(slot, waits, events) for slot in step.slots)
                 if cost < steps.get(step.name, inf):
                     steps[step.name] = cost
                     self._fire(step.name, cost, events)
@@ -65,19 +64,7 @@ def _fires(way: Exit) -> tuple[str, ...]:
     return (*way.fires, FAIL) if way.put_off else way.fires
 
 
-def _held(snapshot: Snapshot) -> dict[int, set[str]]:
-    """Slot → the names of the events that wait in it."""
-    held: dict[int, set[str]] = {}
-    for place, queue in snapshot.marking.tokens.items():
-        held.setdefault(_slot(place), set()).update(token.name for token in queue)
-    return held
-
-
-def _slot(place: Place) -> int:
-    return place if isinstance(place, int) else place[0]
-
-
-def _cost(slot: WiredSlot, held: dict[int, set[str]], events: dict[str, float]) -> float:
-    waiting = held.get(slot.index, ())
+def _cost(slot: WiredSlot, waits: dict[int, set[str]], events: dict[str, float]) -> float:
+    waiting = waits.get(slot.index, ())
     costs = sorted(0 if name in waiting else events.get(name, inf) for name in slot.events)
     return sum(costs[: slot.need or 1])

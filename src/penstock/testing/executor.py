@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -173,7 +173,10 @@ def _limited(stub: Stub, attempt: Attempt) -> End:
         answer = _call_stub(outcome, attempt)
         takes, outcome = takes + answer.takes, answer.outcome
         assert not callable(outcome)
-    limits = dict(_limits(attempt.timeouts))
+    times = attempt.timeouts
+    # Those that any attempt can outlive: a stub starts at once and its heart beats.
+    outlived = {"start_to_close": times.start_to_close, "schedule_to_close": times.schedule_to_close}
+    limits = {name: limit for name, limit in outlived.items() if limit is not None}
     if isinstance(outcome, TimedOut):
         own = _own_limit(outcome.limit, attempt)
         beating = outcome.limit in ("heartbeat", "lost")
@@ -183,14 +186,6 @@ def _limited(stub: Stub, attempt: Attempt) -> End:
     if first is None or limits[first] >= takes:
         return takes, outcome
     return limits[first], TimedOut(first)
-
-
-def _limits(timeouts: Timeouts) -> Iterator[tuple[str, timedelta]]:
-    """Those that any attempt can outlive; a stub starts at once and its heart beats."""
-    for name in ("start_to_close", "schedule_to_close"):
-        limit: timedelta | None = getattr(timeouts, name)
-        if limit is not None:
-            yield name, limit
 
 
 def _own_limit(name: str, attempt: Attempt) -> timedelta:

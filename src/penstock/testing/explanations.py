@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,7 @@ from penstock.flow.decisions.quiescence import starving, waiting_for
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Snapshot
 from penstock.kernel.net import RESERVED, WiredSlot
+from penstock.testing.exploration import held
 
 MAX_LINES = 200
 MAX_WIDTH = 120
@@ -106,10 +107,11 @@ def _rest(flow: Flow, snapshot: Snapshot) -> Iterator[str]:
 def marking_view(flow: Flow, snapshot: Snapshot) -> dict[str, dict[str, list[str]]]:
     """The events that wait: step → slot, as the definition writes it → names, the oldest first."""
     view: dict[str, dict[str, list[str]]] = {}
+    waits = held(snapshot)
     for step in flow.wiring.steps:
         for slot in step.slots:
-            names = list(_waiting(slot, snapshot))
-            if names:
+            tokens = sorted(waits.get(slot.index, ()), key=lambda token: token.number)
+            if names := [token.name for token in tokens]:
                 view.setdefault(step.name, {}).setdefault(slot_text(slot), []).extend(names)
     return view
 
@@ -119,13 +121,3 @@ def slot_text(slot: WiredSlot) -> str:
     if not slot.need:
         return " | ".join(slot.events)
     return f"{slot.need} of {', '.join(slot.events)}"
-
-
-def _waiting(slot: WiredSlot, snapshot: Snapshot) -> Iterable[str]:
-    tokens = [
-        token
-        for place, queue in snapshot.marking.tokens.items()
-        if (place if isinstance(place, int) else place[0]) == slot.index
-        for token in queue
-    ]
-    return (token.name for token in sorted(tokens, key=lambda token: token.number))

@@ -23,6 +23,7 @@ from penstock.flow.model.run_input import (
     RunInput,
     RunTimedOut,
 )
+from penstock.kernel.marking import Token
 from penstock.kernel.net import CANCEL, TIMEOUT
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -138,12 +139,16 @@ def may_come(flow: Flow, snapshot: Snapshot, event: str) -> bool:
         return True
     if not flow.outside[event].many:
         return False
-    held = {
-        place if isinstance(place, int) else place[0]
-        for place, queue in snapshot.marking.tokens.items()
-        if any(token.name == event for token in queue)
-    }
-    return any(slot.index not in held for slot in flow.wiring.takers.get(event, ()))
+    has = {slot for slot, tokens in held(snapshot).items() if any(token.name == event for token in tokens)}
+    return any(slot.index not in has for slot in flow.wiring.takers.get(event, ()))
+
+
+def held(snapshot: Snapshot) -> dict[int, list[Token]]:
+    """Slot → the events that wait in it."""
+    found: dict[int, list[Token]] = {}
+    for place, queue in snapshot.marking.tokens.items():
+        found.setdefault(place if isinstance(place, int) else place[0], []).extend(queue)
+    return found
 
 
 def state(snapshot: Snapshot) -> Hashable:

@@ -96,17 +96,16 @@ class ScriptedGate:
         self._called("claim")
         self.requests.append(request)
         self.claiming += 1
+        now = asyncio.get_running_loop().time
+        until = now() + wait.total_seconds()
         try:
-            await self._some_or(asyncio.get_running_loop().time() + wait.total_seconds())
+            while not self._waiting and (left := until - now()) > 0:
+                await self._news_or(left)
         finally:
             self.claiming -= 1
             self._tell()
         count = min(request.limit, len(self._waiting))
         return [self._lease(*self._waiting.popleft()) for _ in range(count)]
-
-    async def _some_or(self, until: float) -> None:
-        while not self._waiting and (left := until - asyncio.get_running_loop().time()) > 0:
-            await self._news_or(left)
 
     def _lease(self, attempt: Attempt, run_for: timedelta | None) -> Assignment:
         lease = Lease(attempt.run.id, attempt.firing, -1, attempt.attempt, len(self.leased) + 1)

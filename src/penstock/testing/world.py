@@ -161,12 +161,7 @@ def cast_of(
                 f"'{flow.name}' has no step or task '{name}' to stub; its steps are {', '.join(flow.steps)}"
             )
     made = {name: as_sequence(stub) for name, stub in stubs.items()}
-    cast = Cast(
-        {name: stub for name, stub in made.items() if name in flow.steps},
-        made,
-        tasks,
-        asks,
-    )
+    cast = Cast({name: stub for name, stub in made.items() if name in flow.steps}, made, tasks, asks)
     unplayed = {
         step.task
         for step in flow.steps.values()
@@ -216,8 +211,7 @@ def play(
     Raises DefinitionError, InvalidInput, UndeclaredEvent, Invalid (a stub that fits nothing), NoTask
     (`others="fail"`) and Endless.
     """
-    world = World(start=start)
-    made = world.start(
+    made = World(start=start).start(
         source,
         input=input,
         subject=subject,
@@ -229,5 +223,4 @@ def play(
         approvals=approvals,
         playing=True,
     )
-    made.run(until)
-    return made
+    return made.run(until)

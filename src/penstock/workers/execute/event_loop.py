@@ -43,13 +43,12 @@ class LoopExecutor:
         self,
         loop: asyncio.AbstractEventLoop,
         tasks: Mapping[str, Task],
-        threads: int = THREADS,
         log: LogSink | None = None,
     ) -> None:
         self.log = log
         self.tasks = tasks
         self._loop = loop
-        self._threads = Threads(threads)
+        self._threads = Threads(THREADS)
         self._work: dict[Key, _Work] = {}
 
     @property

@@ -18,12 +18,9 @@ from penstock.workers.task import Task
 class InlineExecutor:
     """Runs each attempt to its end before it returns. Coroutines run on a loop of its own."""
 
-    def __init__(
-        self, tasks: Mapping[str, Task], limit: int | None = None, log: LogSink | None = None
-    ) -> None:
-        self.tasks = tasks
-        self.limit = limit or payload_limit()
-        self.log = log
+    def __init__(self, tasks: Mapping[str, Task], log: LogSink | None = None) -> None:
+        self.tasks, self.log = tasks, log
+        self.limit = payload_limit()
         self._runner: asyncio.Runner | None = None
 
     def begin(self, attempt: Attempt, report: Report) -> None:

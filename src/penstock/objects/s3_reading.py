@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -19,7 +19,6 @@ _SYSTEM = {
     "x-amz-server-side-encryption": "encryption",
     "x-amz-replication-status": "replication",
 }
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _META = "x-amz-meta-"
 
 
@@ -30,7 +29,7 @@ def object_of(store: str, bucket: str, key: str, headers: Mapping[str, str], tag
         **{ours: headers[theirs] for theirs, ours in _SYSTEM.items() if theirs in headers},
     }
     if "last-modified" in headers:
-        system["last_modified"] = moment_text(_moment(headers["last-modified"]))
+        system["last_modified"] = moment_text(parsedate_to_datetime(headers["last-modified"]))
     return Object(
         bucket=bucket,
         key=key,
@@ -45,19 +44,10 @@ def object_of(store: str, bucket: str, key: str, headers: Mapping[str, str], tag
     )
 
 
-def _moment(text: str) -> datetime:
-    """The time of a header, `Sat, 31 Jan 2026 12:00:00 GMT`. Raises ValueError."""
-    if len(text) == 29 and text.endswith(" GMT") and text[8:11] in _MONTHS:
-        month = _MONTHS.index(text[8:11]) + 1
-        day, year, clock = int(text[5:7]), int(text[12:16]), text[17:25].split(":")
-        return datetime(year, month, day, int(clock[0]), int(clock[1]), int(clock[2]), tzinfo=UTC)
-    return parsedate_to_datetime(text)
-
-
 def clock_ahead(headers: Mapping[str, str], now: datetime) -> timedelta:
     """How far the clock of a store is ahead of ours; nothing where it does not tell."""
     try:
-        return _moment(headers["date"]) - now
+        return parsedate_to_datetime(headers["date"]) - now
     except (KeyError, ValueError, TypeError):
         return timedelta(0)
 

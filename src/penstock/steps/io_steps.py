@@ -127,8 +127,7 @@ def _check_durations(path: str, schema: Mapping[str, Any], value: Any) -> None:
 
 
 def _check_duration(name: str, value: Any) -> None:
-    words = (WORDS.get(name) or ()) if isinstance(value, str) else ()
-    if value in words:
+    if name == "poll" and value == "never":
         return
     try:
         length = parse_duration(value)
@@ -136,10 +135,6 @@ def _check_duration(name: str, value: Any) -> None:
         raise BadParameter(name, f"`{name}` {value!r} {error}") from error
     if not length:
         raise BadParameter(name, f"`{name}` must be longer than 0s")
-
-
-WORDS = {"poll": ("never",)}
-"""Words that stand in place of a duration."""
 
 
 def is_open(value: Any) -> bool:

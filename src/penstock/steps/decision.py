@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import Struct
 
@@ -14,26 +14,34 @@ from penstock.flow.model.offer import Offer
 from penstock.steps.parameters import PureKind, condition, mapping, schema, text
 
 
-class DecideBox(Struct, frozen=True):
-    """Ends on `then` where the condition holds, else on `else`."""
+class BranchBox(Struct, frozen=True):
+    """Ends as the first case whose condition holds, else on `else`."""
 
-    condition: Expression
+    cases: tuple[tuple[Finish, str, Expression], ...]  # with the path of each condition below `with`
 
-    ports: ClassVar[tuple[str | None, ...]] = ("then", "else", "failed")
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return (*(end.port for end, _, _ in self.cases), "else", "failed")
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:
-        return {"if": self.condition}
+        return {path: case for _, path, case in self.cases}
 
     def enter(self, view: View) -> Reaction:
-        holds = self.condition.holds(view.scope(self.condition))
-        return _THEN if holds else _ELSE
+        for end, _, case in self.cases:
+            if case.holds(view.scope(case)):
+                return end
+        return _ELSE
 
 
-def _decide(params: Mapping[str, Any]) -> DecideBox:
+def _case(port: str, path: str, value: Any) -> tuple[Finish, str, Expression]:
+    return Finish(port=port), path, condition(value, path)
+
+
+def _decide(params: Mapping[str, Any]) -> BranchBox:
     if "if" not in params:
         raise BadParameter("if", "`decide` needs a condition: with: {if: data.size > 1000}")
-    return DecideBox(condition(params["if"], "if"))
+    return BranchBox((_case("then", "if", params["if"]),))
 
 
 DECIDE = PureKind(
@@ -51,27 +59,7 @@ DECIDE = PureKind(
 )
 
 
-class SwitchBox(Struct, frozen=True):
-    """Ends on the port of the first case that holds, else on `else`."""
-
-    cases: tuple[tuple[str, Expression], ...]
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return (*(port for port, _ in self.cases), "else", "failed")
-
-    @property
-    def readers(self) -> Mapping[str, Expression | Template]:
-        return {f"cases.{port}": case for port, case in self.cases}
-
-    def enter(self, view: View) -> Reaction:
-        for port, case in self.cases:
-            if case.holds(view.scope(case)):
-                return Finish(port=port)
-        return _ELSE
-
-
-def _switch(params: Mapping[str, Any]) -> SwitchBox:
+def _switch(params: Mapping[str, Any]) -> BranchBox:
     cases = params.get("cases")
     if not isinstance(cases, dict) or not cases:
         raise BadParameter("cases", "`switch` needs cases: with: {cases: {big: data.size > 1000}}")
@@ -83,7 +71,7 @@ def _switch(params: Mapping[str, Any]) -> SwitchBox:
         wrong = wrong_name(port)
         if wrong:
             raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}")
-    return SwitchBox(tuple((port, condition(case, f"cases.{port}")) for port, case in cases.items()))
+    return BranchBox(tuple(_case(port, f"cases.{port}", case) for port, case in cases.items()))
 
 
 SWITCH = PureKind(
@@ -104,4 +92,4 @@ SWITCH = PureKind(
     _switch,
 )
 
-_THEN, _ELSE = Finish(port="then"), Finish(port="else")
+_ELSE = Finish(port="else")

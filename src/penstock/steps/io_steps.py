@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.expression.syntax.map_literals import map_literals
-from penstock.flow.compile.compile import TaskBox, TemplateBox
+from penstock.flow.compile.compile import SCOPE, TaskBox, TemplateBox
 from penstock.flow.model.box import BadParameter, Box, Queue, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.secret_references import named, reference
@@ -35,7 +35,7 @@ class IoKind:
 
     def make(self, params: Mapping[str, Any]) -> Box:
         """The box, whatever the parameters are."""
-        made = TaskBox.of(params, _SCOPE)
+        made = TaskBox.of(params, SCOPE)
         return IoBox(made.params, made.constant, self.offer.ports)
 
 
@@ -144,6 +144,3 @@ def is_open(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(is_open(each) for each in (*value, *value.values()))
     return isinstance(value, list) and any(map(is_open, value))
-
-
-_SCOPE = ("run", "data", "tags", "events", "event", "steps", "item", "index", "now")

@@ -92,11 +92,6 @@ def wrong_pattern(field: str, patterns: Sequence[str]) -> str | None:
     return None
 
 
-def _lists_of(request: TokenRequest) -> tuple[str, ...] | None:
-    """A worker is always bound: who wants it to serve everything says so."""
-    return request.task_lists or (DEFAULT_LISTS if request.role == "worker" else None)
-
-
 def make_token(request: TokenRequest, by: str, now: datetime) -> tuple[str, AccessToken]:
     """The text, to be shown once, and what is kept of it. Raises InvalidAccess."""
     problem = _problem(request)
@@ -112,7 +107,8 @@ def make_token(request: TokenRequest, by: str, now: datetime) -> tuple[str, Acce
         name=request.name,
         digest=digest(text),
         workflows=request.workflows,
-        task_lists=_lists_of(request),
+        # A worker is always bound: who wants it to serve everything says so.
+        task_lists=request.task_lists or (DEFAULT_LISTS if request.role == "worker" else None),
         concurrency=request.concurrency,
         expires_at=None if request.expires_in == "never" else now + timedelta(days=request.expires_in),
         made_by=by,

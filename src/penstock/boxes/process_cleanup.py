@@ -30,7 +30,7 @@ def _descent(roots: set[int], mark: str) -> set[int]:
     """Those that carry the mark, and the children of all that are found; empty where there is no /proc."""
     sign = f"{MARK}={mark}".encode()
     parents = dict(_parents())
-    found = {pid for pid in parents if pid in roots or sign in _environment(pid)}
+    found = {pid for pid in parents if pid in roots or sign in _read(f"{PROC}/{pid}/environ").split(b"\0")}
     grown = True
     while grown:
         more = {pid for pid, parent in parents.items() if parent in found} - found
@@ -49,10 +49,6 @@ def _parents() -> Iterator[tuple[int, int]]:
             fields = _read(f"{PROC}/{name}/stat").rpartition(b")")[2].split()
             if len(fields) > 1 and fields[0] not in (b"Z", b"X"):
                 yield int(name), int(fields[1])
-
-
-def _environment(pid: int) -> list[bytes]:
-    return _read(f"{PROC}/{pid}/environ").split(b"\0")
 
 
 def _read(path: str) -> bytes:

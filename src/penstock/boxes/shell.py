@@ -73,7 +73,7 @@ async def _run(root: Path, ctx: Context, params: Mapping[str, Any]) -> Outcome:
         # Also what the command left behind: what lives on would do its work twice, and keep its pipes open.
         kill_all(process.pid, mark, lives=process.returncode is None)
         await talk.close()
-    errors = storable_text(talk.errors.decode("utf-8", "replace").replace("\0", "\ufffd"))
+    errors = storable_text(talk.errors.decode("utf-8", "replace"))
     for line in errors.splitlines()[-50:]:
         ctx.log.info("%s", line)
     if code:
@@ -138,13 +138,12 @@ def _output(command: str, output: bytes) -> Any:
     try:
         return pure(msgspec.json.decode(last.encode()))
     except msgspec.DecodeError:
-        message = f"the last line of '{command}' is no JSON: {last[:200]!r}; a command says its result there"
-        raise Failing(message, retry=False) from None
+        why = f"no JSON: {last[:200]!r}; a command says its result there"
     except RecursionError:
-        message = f"the last line of '{command}' is JSON that is nested too deeply"
-        raise Failing(message, retry=False) from None
+        why = "JSON that is nested too deeply"
     except (TooLarge, NotJson) as error:
         raise Failing(f"the result of '{command}' {error}", "too_large", retry=False) from None
+    raise Failing(f"the last line of '{command}' is {why}", retry=False)
 
 
 def _command(value: Any) -> list[str]:

@@ -200,6 +200,8 @@ class CeleryFleet:
         return known
 
     def _send_one(self, work: Work, known: dict[str, Meta]) -> None:
+        from kombu.exceptions import OperationalError
+
         with self._lock:
             if work.void:
                 return
@@ -210,7 +212,7 @@ class CeleryFleet:
             if id not in known:  # else it was sent before, and somebody began it
                 self._apply(call, id, work)
         except Exception as error:
-            if self._broker_is_away(error):
+            if isinstance(error, OperationalError | OSError):  # the broker is away
                 with self._lock:
                     work.begun = False
                 raise
@@ -220,11 +222,6 @@ class CeleryFleet:
             if not work.void:
                 self._flights[id] = Flight(id, work, time.monotonic())
         self._airborne.set()
-
-    def _broker_is_away(self, error: Exception) -> bool:
-        from kombu.exceptions import OperationalError
-
-        return isinstance(error, (OperationalError, OSError))
 
     def _apply(self, call: Call, id: str, work: Work) -> None:
         attempt = work.attempt

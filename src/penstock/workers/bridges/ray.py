@@ -22,6 +22,7 @@ from penstock.workers.execute.frames import Run, heard, packed, unpacked_up
 from penstock.workers.execute.task_call import failure
 from penstock.workers.execute.thread_pool import Ended, Landing
 from penstock.workers.resources import Resources
+from penstock.workers.worker.task_loading import is_file
 from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")
@@ -55,7 +56,11 @@ class RayCluster:
     def fleet_for(self, sources: Sequence[str]) -> ExecutorFactory:
         """The tasks of these modules and files run on the cluster; each node must have them."""
         # Other nodes read the same files, and know nothing of the folder we are in.
-        return partial(RayFleet, self.ray, tuple(_absolute(each) for each in sources))
+        return partial(
+            RayFleet,
+            self.ray,
+            tuple(str(Path(each).resolve()) if is_file(each) else each for each in sources),
+        )
 
     def close(self) -> None:
         self.ray.shutdown()
@@ -271,7 +276,3 @@ def _ray() -> Any:
     except ModuleNotFoundError:
         raise CannotOpen("Ray is not installed here: install penstock[ray]") from None
     return ray
-
-
-def _absolute(source: str) -> str:
-    return str(Path(source).resolve()) if source.endswith(".py") or "/" in source else source

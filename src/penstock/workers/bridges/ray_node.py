@@ -13,7 +13,6 @@ from typing import Any
 
 from penstock.workers.execute.frames import Run, Up, ended, packed, telling_context, unpacked_down
 from penstock.workers.execute.task_call import CancelableCall, Outcome, not_offered
-from penstock.workers.task import Task
 from penstock.workers.worker.task_loading import load_tasks
 
 TICK = 0.1
@@ -161,7 +160,5 @@ def _ended(outcome: Outcome) -> bytes:
     return packed(ended(outcome))
 
 
-@lru_cache(1)
-def _tasks(sources: tuple[str, ...]) -> dict[str, Task]:
-    """Loaded once a process."""
-    return load_tasks(sources)
+_tasks = lru_cache(1)(load_tasks)
+"""Loaded once a process."""

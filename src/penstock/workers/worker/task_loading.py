@@ -45,7 +45,7 @@ def beside(definition: Path) -> Path | None:
 def _tasks_in(source: str) -> Mapping[str, Task]:
     """What the module holds, and what its import defined elsewhere."""
     with tasks_made() as made:
-        module = _import_file(Path(source)) if _is_file(source) else _import_module(source)
+        module = _import_file(Path(source)) if is_file(source) else _import_module(source)
     _reject_duplicates(made)
     found = {**{task.name: task for task in made}, **tasks_of(module)}
     if not found:
@@ -79,7 +79,8 @@ def _reject_duplicates(made: Iterable[Task]) -> None:
             )
 
 
-def _is_file(source: str) -> bool:
+def is_file(source: str) -> bool:
+    """Whether tasks come from a file, not from a module."""
     return source.endswith(".py") or "/" in source or "\\" in source
 
 
@@ -150,6 +151,6 @@ def _is_inside_python(filename: str) -> bool:
 
 def _is_own(filename: str, source: str) -> bool:
     """Whether a frame is in what the user named, not in a library it uses."""
-    if _is_file(source):
+    if is_file(source):
         return Path(filename).resolve() == Path(source).resolve()
     return Path(filename).stem in source.split(".")

@@ -51,10 +51,9 @@ async def prepared(
         context = {**context_of(ctx, params), **extra}
         body, said = _context_body(kind, bool(params.get("structured")), ctx, context, said)
     said = await _opened(world, ctx, kind, params, said)
-    if kind in LAMBDA:
-        said = await _signed(world, ctx, params, method, url, said, body or b"")
     timeout = span_of(params.get("timeout", "30s"), "timeout")
-    return Call(method=method, url=url, headers=said, body=body, timeout=timeout)
+    call = Call(method=method, url=url, headers=said, body=body, timeout=timeout)
+    return await _signed(world, ctx, params, call) if kind in LAMBDA else call
 
 
 def _text(value: Any) -> str:
@@ -121,28 +120,22 @@ async def _opened(
     return {**said, "x-functions-key": key} if kind == "azure" else {**said, "Authorization": f"Bearer {key}"}
 
 
-async def _signed(
-    world: TaskEnvironment,
-    ctx: Context,
-    params: Mapping[str, Any],
-    method: str,
-    url: str,
-    said: dict[str, str],
-    body: bytes,
-) -> dict[str, str]:
-    if params.get("kind") == "lambda-invoke" and params.get("mode") == "async":
-        said = {**said, "X-Amz-Invocation-Type": "Event"}
+async def _signed(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> Call:
+    invokes, said = params.get("kind") == "lambda-invoke", dict(call.headers)
+    if invokes and params.get("mode") == "async":
+        said["X-Amz-Invocation-Type"] = "Event"
     credentials = await _credentials(world, ctx, params)
-    if credentials is None:
-        if params.get("kind") == "lambda-invoke":
-            raise wrong(
-                "`kind: lambda-invoke` needs `credentials`, or AWS_ACCESS_KEY_ID in the server's environment"
-            )
-        return said  # a function URL may be open
-    region = params.get("region") or _region_of(url)
-    if not region:
-        raise wrong("a signed call of a Lambda function needs `region`")
-    return signed(method, url, said, body, credentials, str(region), datetime.now(UTC))
+    if credentials is not None:
+        region = params.get("region") or _region_of(call.url)
+        if not region:
+            raise wrong("a signed call of a Lambda function needs `region`")
+        now = datetime.now(UTC)
+        said = signed(call.method, call.url, said, call.body or b"", credentials, str(region), now)
+    elif invokes:
+        raise wrong(
+            "`kind: lambda-invoke` needs `credentials`, or AWS_ACCESS_KEY_ID in the server's environment"
+        )
+    return msgspec.structs.replace(call, headers=said)  # not signed: a function URL may be open
 
 
 async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:

@@ -20,7 +20,7 @@ from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
 from penstock.store.call_outcome import note_change
 from penstock.store.protocol import AccessStore, AuditLog, Secrets
-from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, SecretRow
+from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, AuditRow, SecretRow
 
 _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 MAX_SECRET = 64 * 1024
@@ -136,12 +136,12 @@ class Access:
         """Raises Forbidden, InvalidAccess, SecretKeyError."""
         by.require("admin")
         _check_secret(name, value)
-        # Of what is sealed: the hash of a short value would tell it to whoever tries them all.
-        return _shown(
-            await self.vault.put(
-                name, value, lambda sealed: by.audit("secret.set", name, after=digest_of(sealed))
-            )
-        )
+
+        def audit(sealed: bytes) -> AuditRow:
+            # Of what is sealed: the hash of a short value would tell it to whoever tries them all.
+            return by.audit("secret.set", name, after=digest_of(sealed))
+
+        return _shown(await self.vault.put(name, value, audit))
 
     async def list_secrets(self, after: str, limit: int) -> tuple[SecretView, ...]:
         """By name, those after one."""

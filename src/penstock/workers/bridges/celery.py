@@ -212,7 +212,7 @@ class CeleryFleet:
             if id not in known:  # else it was sent before, and somebody began it
                 self._apply(call, id, work)
         except Exception as error:
-            if isinstance(error, OperationalError | OSError):  # the broker is away
+            if isinstance(error, OperationalError | OSError):  # of the broker, not of the task
                 with self._lock:
                     work.begun = False
                 raise

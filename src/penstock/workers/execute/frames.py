@@ -90,7 +90,7 @@ def telling_context(attempt: Attempt, say: Callable[[Up], None]) -> Context:
 
 
 def heard(frame: Up, attempt: Attempt, context: Context | None, write: LogSink) -> None:
-    """A task elsewhere said something: as if it had been said here."""
+    """Take a line or the progress of a task elsewhere as if it ran here."""
     if isinstance(frame, Line):
         write(attempt, frame.level, frame.text)
     elif isinstance(frame, Progress) and context is not None:

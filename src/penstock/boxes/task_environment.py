@@ -15,8 +15,8 @@ from penstock.boxes.failures import Unready, wrong
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.secret_references import Path, reference
 from penstock.flow.values.payload import payload_limit as limit_in_force
-from penstock.objects.presigning import presign
 from penstock.objects.stores import Stores
+from penstock.objects.updating import presign
 from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.store.rows.access import AuditRow

@@ -7,6 +7,7 @@ one: it carries a mark, by which the notification of it is known, also where it 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -18,6 +19,9 @@ from penstock.objects.stores import Stores
 from penstock.objects.tags import as_texts, validate_metadata, validate_tags
 
 Mode = Literal["merge", "replace"]
+
+EXPIRES = timedelta(hours=1)
+"""How long an address is good for by which a function without credentials reads or writes an object."""
 
 TRIES = 3
 """How often tags are written that somebody else has written over."""
@@ -67,6 +71,15 @@ def target_of(stores: Stores, data: Any, params: Mapping[str, Any]) -> Target:
         return Target(store=name, key=key, version=params.get("version"))
     version = params.get("version", said.get("version"))
     return Target(store=name, key=key, version=version, etag=said.get("etag") or None)
+
+
+async def presign(stores: Stores, access: str, data: Any) -> str:
+    """An address by which the object of a run can be read or written for a while. Raises PenstockError."""
+    if access not in ("read", "write"):
+        raise ObjectRefused(f"`presign` is `read` or `write`, not '{access[:40]}'")
+    target = target_of(stores, data, {})
+    store = await stores.get(target.store)
+    return await store.presign(target.key, "read" if access == "read" else "write", EXPIRES, target.version)
 
 
 async def write_back(stores: Stores, request: UpdateRequest) -> Object:

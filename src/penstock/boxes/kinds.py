@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from penstock.boxes.failures import Failing
+from penstock.boxes.failures import Failing, wrong
 from penstock.boxes.http import call_http
 from penstock.boxes.mail import send_mail
-from penstock.boxes.parameter_check import fitting
 from penstock.boxes.service import drive_service
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.boxes.update import update_object
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run_input import Done, Failed, Outcome
+from penstock.flow.values.schema_validation import ValidationErrors, validator_of
 from penstock.runtime.dispatch.redaction import redacted_answer
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
 from penstock.store.rows.access import AuditRow
@@ -44,7 +46,7 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
 
     async def done(ctx: Context, **params: Any) -> Outcome:
         try:
-            outcome: Outcome = await does(world, ctx, **fitting(offer, params))
+            outcome: Outcome = await does(world, ctx, **_fitting(offer, params))
         except Failing as failing:
             outcome = failing.outcome
         if isinstance(outcome, Failed) and outcome.error.kind == "egress" and world.record is not None:
@@ -64,3 +66,28 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
         return outcome
 
     return done
+
+
+_OFFERS = {offer.name: offer for offer in (HTTP, SERVICE)}
+_JUDGED_LATER = frozenset(
+    {"url", "headers", "query", "params", "body", "args", "set", "key", "turn", "credentials"}
+)
+"""What may be anything, or is told in its own words where it is used."""
+
+
+def _fitting(offer: Offer, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, without those that came to nothing. Raises Failing in the words of who saves such a step."""
+    if offer.name not in _OFFERS:
+        return dict(params)
+    checks = _checks(offer.name)
+    given = {name: value for name, value in params.items() if value is not None or name not in checks}
+    for name in given.keys() & checks.keys():
+        for sentence in checks[name](given[name]):
+            raise wrong(f"`{name}` of `{offer.name}` does not fit: {sentence[:500]}")
+    return given
+
+
+@cache
+def _checks(task: str) -> dict[str, ValidationErrors]:
+    properties = _OFFERS[task].parameters["properties"]
+    return {name: validator_of(schema) for name, schema in properties.items() if name not in _JUDGED_LATER}

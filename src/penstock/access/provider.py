@@ -19,6 +19,7 @@ from msgspec import Struct
 from penstock.access.errors import InvalidAccess, SignInFailed
 from penstock.access.origin import is_loopback_host
 
+KINDS: dict[Any, type[RSAKey | ECKey]] = {"RSA": RSAKey, "EC": ECKey}
 ALGORITHMS = ["RS256", "ES256"]
 """Nothing else is believed: not `none`, and nothing that is signed with what everybody knows."""
 TIMEOUT = aiohttp.ClientTimeout(total=10, connect=5)
@@ -142,10 +143,8 @@ def _key_set(body: bytes) -> KeySet:
     for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and one.get("use", "sig") == "sig":
             try:
-                if one.get("kty") == "RSA":
-                    keys.append(RSAKey.import_key(one))
-                elif one.get("kty") == "EC":
-                    keys.append(ECKey.import_key(one))
+                if (kind := KINDS.get(one.get("kty"))) is not None:
+                    keys.append(kind.import_key(one))
             except (JoseError, ValueError, TypeError, KeyError):
                 continue  # one that is broken must not keep out those who are signed with another
     return KeySet(list(keys))

@@ -35,7 +35,7 @@ class ApprovalBox(TemplateBox, frozen=True):
         return Queue(params)
 
 
-class Approval(IoKind):
+class Approval(IoKind, frozen=True):
     """`approval`: `text`, `role`, `fields`, `due`, `remind`, `to`, `separate`."""
 
     def make(self, params: Mapping[str, Any]) -> ApprovalBox:

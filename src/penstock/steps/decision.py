@@ -17,11 +17,8 @@ from penstock.steps.parameters import PureKind, condition, mapping, schema, text
 class BranchBox(Struct, frozen=True):
     """Ends as the first case whose condition holds, else on `else`."""
 
+    ports: tuple[str | None, ...]
     cases: tuple[tuple[Finish, str, Expression], ...]  # with the path of each condition below `with`
-
-    @property
-    def ports(self) -> tuple[str | None, ...]:
-        return (*(end.port for end, _, _ in self.cases), "else", "failed")
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:
@@ -34,14 +31,16 @@ class BranchBox(Struct, frozen=True):
         return _ELSE
 
 
-def _case(port: str, path: str, value: Any) -> tuple[Finish, str, Expression]:
-    return Finish(port=port), path, condition(value, path)
+def _box(cases: Mapping[str, tuple[str, Any]]) -> BranchBox:
+    """Of the cases by their ports, each the path and the text of a condition."""
+    made = [(Finish(port=port), path, condition(case, path)) for port, (path, case) in cases.items()]
+    return BranchBox((*cases, "else", "failed"), tuple(made))
 
 
 def _decide(params: Mapping[str, Any]) -> BranchBox:
     if "if" not in params:
         raise BadParameter("if", "`decide` needs a condition: with: {if: data.size > 1000}")
-    return BranchBox((_case("then", "if", params["if"]),))
+    return _box({"then": ("if", params["if"])})
 
 
 DECIDE = PureKind(
@@ -71,7 +70,7 @@ def _switch(params: Mapping[str, Any]) -> BranchBox:
         wrong = wrong_name(port)
         if wrong:
             raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}")
-    return BranchBox(tuple(_case(port, f"cases.{port}", case) for port, case in cases.items()))
+    return _box({port: (f"cases.{port}", case) for port, case in cases.items()})
 
 
 SWITCH = PureKind(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from penstock.expression.syntax.map_literals import map_literals
 from penstock.flow.compile.compile import SCOPE, TaskBox, TemplateBox
 from penstock.flow.model.box import BadParameter, Box, Queue, Reaction, View
@@ -18,14 +20,14 @@ from penstock.flow.values.schema_validation import violations
 from penstock.steps.parameters import only, template
 
 
-class IoKind:
+class IoKind(Struct, frozen=True):
     """A task that a worker or the engine does: its literal parameters must fit its schema."""
 
-    def __init__(self, offer: Offer, checked: bool = True) -> None:
-        self.offer, self._checked = offer, checked
+    offer: Offer
+    checked: bool = True
 
     def box(self, params: Mapping[str, Any]) -> Box:
-        if self._checked:  # what is published stays as it was: its step fails
+        if self.checked:  # what is published stays as it was: its step fails
             self.check(params)
         return self.make(params)
 
@@ -60,7 +62,7 @@ KEY = "service"
 """The name of the correlation key of `service` steps."""
 
 
-class Keyed(IoKind):
+class Keyed(IoKind, frozen=True):
     """One whose parameter `key` correlates the run as the firing begins."""
 
     def make(self, params: Mapping[str, Any]) -> Box:

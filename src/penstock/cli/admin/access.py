@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-import typer
 
 from penstock.access.access import Access
 from penstock.access.caller import Caller
@@ -18,6 +17,7 @@ from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
 from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import note, out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
@@ -33,35 +33,21 @@ ME = Caller(name="command line", role="admin", local=True)
 
 access = group("Make, list and revoke tokens.")
 
-RoleOption = Annotated[
-    str, typer.Option("--role", metavar="ROLE", help=f"What it may do: {', '.join(ROLES)}.")
-]
-Name = Annotated[
-    str | None, typer.Option("--name", metavar="TEXT", help="Who or what will use it; by default you.")
-]
-Expires = Annotated[
-    str, typer.Option("--expires", metavar="DAYS", help="After how many days it ends, or `never`.")
-]
+RoleOption = Annotated[str, option("--role", "ROLE", f"What it may do: {', '.join(ROLES)}.")]
+Name = Annotated[str | None, option("--name", "TEXT", "Who or what will use it; by default you.")]
+Expires = Annotated[str, option("--expires", "DAYS", "After how many days it ends, or `never`.")]
 Workflows = Annotated[
     list[str] | None,
-    typer.Option(
-        "--workflow",
-        metavar="NAME",
-        help="Only for this workflow; * stands for anything. May be given again.",
-    ),
+    option("--workflow", "NAME", "Only for this workflow; * stands for anything. May be given again."),
 ]
 TaskLists = Annotated[
     list[str] | None,
-    typer.Option(
-        "--task-list", metavar="LIST", help="A worker's: only for this task list. May be given again."
-    ),
+    option("--task-list", "LIST", "A worker's: only for this task list. May be given again."),
 ]
 Concurrency = Annotated[
-    int | None, typer.Option("--concurrency", metavar="N", min=1, help="A worker's: tasks that it may hold.")
+    int | None, option("--concurrency", "N", "A worker's: tasks that it may hold.", min=1)
 ]
-Id = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of a token, as `penstock access list` shows it.")
-]
+Id = Annotated[str, argument("ID", "The id of a token, as `penstock access list` shows it.")]
 
 
 @access.command(cls=Command)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.engine.engine import Engine
 from penstock.server.settings import read_settings
@@ -28,13 +29,9 @@ def _from_file(context: typer.Context, parameter: typer.CallbackParam, value: st
 
 
 DbOrHere = Annotated[
-    str,
-    typer.Option(
-        "--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP, callback=_from_file
-    ),
+    str, option("--db", "URL", _HELP, envvar="PENSTOCK_DB", show_envvar=False, callback=_from_file)
 ]
-DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help=_HELP)]
-Db = Annotated[str, typer.Option("--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP)]
+DbOption = Annotated[str | None, option("--db", "URL", _HELP)]
 
 
 def address_in(facts: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from penstock.cli.admin.database import DbOrHere, address_in, asked, must_be_the
 from penstock.cli.io.command_group import NO, YES, Command, group
 from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import argument
 from penstock.cli.io.tables import print_table
 from penstock.cli.serve.settings import settings_of
 from penstock.runtime.node.retention import DAYS, Own, RetentionRows
@@ -31,8 +32,8 @@ LOOK = 0.2
 
 db = group("Look after the database: schema, checks, backups, old runs.")
 
-To = Annotated[str, typer.Argument(metavar="FILE", help="The new file for the backup.")]
-From = Annotated[str, typer.Argument(metavar="FILE", help="A backup that `penstock db backup` has made.")]
+To = Annotated[str, argument("FILE", "The new file for the backup.")]
+From = Annotated[str, argument("FILE", "A backup that `penstock db backup` has made.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Delete nothing; show what would be deleted.")]
 
 

@@ -12,6 +12,7 @@ from penstock.cli.admin.access import ME, in_database
 from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import argument
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.cli.io.target import Target, acting
@@ -23,7 +24,7 @@ secret = group(
     "Set, list and remove secrets, and renew their key. Their values are written, never read back."
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the secret.")]
+Name = Annotated[str, argument("NAME", "The name of the secret.")]
 
 
 @secret.command(name="set", cls=Command)

@@ -14,6 +14,7 @@ from rich.text import Text
 from penstock.cli.io.command_group import NO, WRONG, YES
 from penstock.cli.io.console import out, plural, print_json, printable
 from penstock.cli.io.inputs import AsJson, Files, NoTasks, Read, Tasks, read, read_duration
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong, find_name, show_line
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.checks.findings import Finding, Report
@@ -114,9 +115,7 @@ def counts_of(findings: Sequence[Finding]) -> str:
 
 
 Strict = Annotated[bool, typer.Option("--strict", help="A warning also makes exit code 1.")]
-Budget = Annotated[
-    str, typer.Option("--budget", metavar="DURATION", help="How long the search may take, a file.")
-]
+Budget = Annotated[str, option("--budget", "DURATION", "How long the search may take, a file.")]
 
 
 class Checked(Struct, frozen=True):

@@ -5,25 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from penstock.cli.io.console import answers, note, print_json
 from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Tasks, read
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.flow.drawings import diagram_of, to_mermaid, to_pnml, to_svg
 from penstock.steps.kinds import OFFERS
 
 FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
 
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.")
-]
+Output = Annotated[str | None, option("--output -o", "PATH", "Where to write: .svg, .mmd or .pnml.")]
 Format = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format",
-        metavar="FORMAT",
-        help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
+        "FORMAT",
+        "svg, mermaid or pnml; by default as PATH ends, else mermaid.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]

@@ -6,16 +6,15 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from penstock.cli.author.example_files import examples_in, workflows_in
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.flow.format.reading import read_definition
 
-To = Annotated[str | None, typer.Option("--to", metavar="DIR", help="Copy all of them to this new folder.")]
+To = Annotated[str | None, option("--to", "DIR", "Copy all of them to this new folder.")]
 
 
 def examples(to: To = None, json: AsJson = False) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from penstock.cli.author.draw import deliver, drawn
 from penstock.cli.io.inputs import STDIN, AsJson, Read, read
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.engine.authoring.load import SUFFIXES, load_text
@@ -24,24 +23,18 @@ FORMATS = {
     "svg": (".svg",),
 }
 
-Which = Annotated[
-    str, typer.Argument(metavar="NAME|FILE", help="A workflow of the server, or a file; `-` reads stdin.")
-]
-Version = Annotated[
-    int | None, typer.Option("--version", metavar="N", min=1, help="Which version; by default the newest.")
-]
+Which = Annotated[str, argument("NAME|FILE", "A workflow of the server, or a file; `-` reads stdin.")]
+Version = Annotated[int | None, option("--version", "N", "Which version; by default the newest.", min=1)]
 Format = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format",
-        metavar="FORMAT",
-        help="yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
+        "FORMAT",
+        "yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write; by default stdout.")
-]
+Output = Annotated[str | None, option("--output -o", "PATH", "Where to write; by default stdout.")]
 
 
 @acting

@@ -13,6 +13,7 @@ from penstock.cli.author.draw import write_file
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import answers, err, note, print_json, printable
 from penstock.cli.io.inputs import STDIN, STDIN_NAME, AsJson, Read, text_in
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.engine.authoring.load import load
 from penstock.flow.format.writing import to_plain
@@ -23,27 +24,18 @@ from penstock.workers.worker.task_loading import beside
 
 BUDGET = 2.0
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE", help="What the other engine has: JSON, or Python. `-` reads stdin.")
-]
+File = Annotated[str, argument("FILE", "What the other engine has: JSON, or Python. `-` reads stdin.")]
 From = Annotated[
     str,
-    typer.Option(
-        "--from",
-        metavar="ENGINE",
-        help=f"The other engine: {', '.join(KINDS)}.",
-        autocompletion=lambda: list(KINDS),
-    ),
+    option("--from", "ENGINE", f"The other engine: {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS)),
 ]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="PATH", help="Where the YAML goes; by default stdout.")
-]
+Output = Annotated[str | None, option("--output -o", "PATH", "Where the YAML goes; by default stdout.")]
 Name = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--name",
-        metavar="NAME",
-        help="The name of the workflow; where FILE has several, the one to import. By default that of the file.",
+        "NAME",
+        "The name of the workflow; where FILE has several, the one to import. By default that of the file.",
     ),
 ]
 Strict = Annotated[

@@ -13,6 +13,7 @@ from penstock.cli.author.run_report import schema_examples, show_run
 from penstock.cli.io.command_group import INTERRUPTED, NO, YES
 from penstock.cli.io.console import note, print_json
 from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.runs.progress import following
 from penstock.cli.serve.settings import settings_of
@@ -26,18 +27,16 @@ from penstock.workers.task import Task, missing_tasks
 
 Input = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--input",
-        metavar="JSON|@FILE",
-        help="The run's input; @FILE reads it from a file, @- from stdin. "
+        "JSON|@FILE",
+        "The run's input; @FILE reads it from a file, @- from stdin. "
         "By default the first of the `examples` of `params`.",
     ),
 ]
 Events = Annotated[
     list[str] | None,
-    typer.Option(
-        "--event", metavar="NAME[=JSON]", help="Fire an outside event at the start. May be given again."
-    ),
+    option("--event", "NAME[=JSON]", "Fire an outside event at the start. May be given again."),
 ]
 Fast = Annotated[
     bool,
@@ -46,7 +45,7 @@ Fast = Annotated[
         help="On a virtual clock: waits and backoffs pass at once. Tasks run one after the other, without time-outs.",
     ),
 ]
-Subject = Annotated[str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.")]
+Subject = Annotated[str | None, option("--subject", "TEXT", "What the run is about.")]
 Stub = Annotated[bool, typer.Option("--stub", help="End tasks that nobody defines on `done`, with null.")]
 History = Annotated[bool, typer.Option("--history", help="With --json: also all that happened.")]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.io.console import out, plural, print_json, printable, working
 from penstock.cli.io.inputs import AsJson, File, NoTasks, Tasks, read
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
 from penstock.cli.runs.progress import seconds
@@ -23,11 +23,9 @@ BAR = 24
 MAX_RUNS = 1_000_000
 STYLES = {"succeeded": "good", "failed": "error", "stalled": "error", "cut off": "error"}
 
-Runs = Annotated[int, typer.Option("--runs", metavar="N", help="How many runs to play.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same runs.")]
-FailRate = Annotated[
-    float, typer.Option("--fail-rate", metavar="SHARE", help="How many firings fail, from 0 to 1.")
-]
+Runs = Annotated[int, option("--runs", "N", "How many runs to play.")]
+Seed = Annotated[int, option("--seed", "N", "The same seed gives the same runs.")]
+FailRate = Annotated[float, option("--fail-rate", "SHARE", "How many firings fail, from 0 to 1.")]
 
 
 def simulate(

@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
-import typer
 
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson, import_tasks
+from penstock.cli.io.parameters import argument
 from penstock.cli.io.tables import print_table
 from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import OFFERS
 
-Modules = Annotated[
-    list[str] | None, typer.Argument(metavar="[MODULE|FILE]...", help="Python modules or .py files.")
-]
+Modules = Annotated[list[str] | None, argument("[MODULE|FILE]...", "Python modules or .py files.")]
 
 
 def tasks(modules: Modules = None, json: AsJson = False) -> None:

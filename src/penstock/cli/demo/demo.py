@@ -22,6 +22,7 @@ from penstock.cli.demo.tour import Stage, show_stage, stage_view
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import note, print_json
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve import options
 from penstock.cli.serve.announcement import show_post
@@ -36,15 +37,11 @@ from penstock.store.open import is_shared, sqlite_path
 HERE = "127.0.0.1"
 """What steps may call in the demo: the services of its own."""
 
-Examples = Annotated[
-    str | None, typer.Option("--examples", metavar="DIR", help="The folder of the workflows.")
-]
+Examples = Annotated[str | None, option("--examples", "DIR", "The folder of the workflows.")]
 DatabaseOption = Annotated[
     str | None,
-    typer.Option(
-        "--db",
-        metavar="URL",
-        help="Keep the runs in this database: a path for SQLite, or postgresql://user@host/name.",
+    option(
+        "--db", "URL", "Keep the runs in this database: a path for SQLite, or postgresql://user@host/name."
     ),
 ]
 Tour = Annotated[
@@ -52,12 +49,7 @@ Tour = Annotated[
 ]
 Drawings = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="With --tour: where the drawings go; by default they are not kept.",
-    ),
+    option("--output -o", "DIR", "With --tour: where the drawings go; by default they are not kept."),
 ]
 
 

@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from penstock.cli.io.console import divert_prints, note
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.engine.authoring.load import Loaded, load, read_text
 from penstock.flow.format.nodes import Findings, check_text, plain, read_json_text
@@ -24,16 +25,14 @@ from penstock.workers.worker.task_loading import beside, load_tasks
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A workflow in YAML or JSON; `-` reads stdin.")]
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
-]
+File = Annotated[str, argument("FILE", "A workflow in YAML or JSON; `-` reads stdin.")]
+Files = Annotated[list[str], argument("FILE...", "Workflows in YAML or JSON; `-` reads stdin.")]
 Tasks = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--tasks",
-        metavar="MODULE|FILE",
-        help="Python tasks: a module, or a .py file. May be given again. "
+        "MODULE|FILE",
+        "Python tasks: a module, or a .py file. May be given again. "
         "Without it the .py file of the same name next to FILE is used.",
     ),
 ]

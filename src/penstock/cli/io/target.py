@@ -8,10 +8,10 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 
-import typer
 from msgspec import Struct
 
 from penstock.cli.admin.database import with_engine
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.settings import settings_of
 from penstock.engine.engine import Engine
@@ -23,27 +23,23 @@ Penstock = Engine | RemoteEngine
 
 Server = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--server",
-        metavar="URL",
-        help="The server to act on; http://127.0.0.1:7777 unless said otherwise. Also PENSTOCK_SERVER.",
+        "URL",
+        "The server to act on; http://127.0.0.1:7777 unless said otherwise. Also PENSTOCK_SERVER.",
     ),
 ]
 Token = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--token",
-        metavar="TOKEN",
-        help="A token, where the server needs sign-in. Better PENSTOCK_TOKEN: others cannot see it.",
+        "TOKEN",
+        "A token, where the server needs sign-in. Better PENSTOCK_TOKEN: others cannot see it.",
     ),
 ]
 OnDb = Annotated[
     str | None,
-    typer.Option(
-        "--db",
-        metavar="URL",
-        help="Act on a database instead: a path for SQLite, or postgresql://user@host/name.",
-    ),
+    option("--db", "URL", "Act on a database instead: a path for SQLite, or postgresql://user@host/name."),
 ]
 
 

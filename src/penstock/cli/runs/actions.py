@@ -10,6 +10,7 @@ import typer
 from penstock.cli.io.completion import run_ids
 from penstock.cli.io.console import out, print_json, print_result
 from penstock.cli.io.inputs import AsJson, read_input, read_json
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.runs.bulk import Filters, Yes, act_on_many
@@ -20,48 +21,33 @@ from penstock.runtime.commands.verbs import LIVE, VERBS
 _RUN = re.compile(r"[0-9a-f]{20}")
 
 Words = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="[RUN] EVENT [JSON]", help="The run, the event and its data.", autocompletion=run_ids
-    ),
+    list[str], argument("[RUN] EVENT [JSON]", "The run, the event and its data.", autocompletion=run_ids)
 ]
 ByKey = Annotated[
-    str | None,
-    typer.Option("--key", metavar="NAME=VALUE", help="Find the run by a correlation key, instead of its id."),
+    str | None, option("--key", "NAME=VALUE", "Find the run by a correlation key, instead of its id.")
 ]
-EventId = Annotated[str | None, typer.Option("--id", metavar="TEXT", help="An id: the event counts once.")]
-OneRun = Annotated[
-    str | None, typer.Argument(metavar="[RUN]", help="The id of a run.", autocompletion=run_ids)
-]
+EventId = Annotated[str | None, option("--id", "TEXT", "An id: the event counts once.")]
+OneRun = Annotated[str | None, argument("[RUN]", "The id of a run.", autocompletion=run_ids)]
 Held = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[RUN|WORKFLOW]", help="The id of a run, or the name of a workflow.", autocompletion=run_ids
-    ),
+    argument("[RUN|WORKFLOW]", "The id of a run, or the name of a workflow.", autocompletion=run_ids),
 ]
 All = Annotated[bool, typer.Option("--all", help="The whole installation: every workflow.")]
 Force = Annotated[bool, typer.Option("--force", help="Do not run the clean-up steps.")]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.")]
-Step = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this failed step; else all.")]
-Version = Annotated[
-    int | None, typer.Option("--version", metavar="N", min=1, help="Another version than then.")
-]
+Reason = Annotated[str | None, option("--reason", "TEXT", "Why.")]
+Step = Annotated[str | None, argument("[STEP]", "Only this failed step; else all.")]
+Version = Annotated[int | None, option("--version", "N", "Another version than then.", min=1)]
 Input = Annotated[
-    str | None,
-    typer.Option(
-        "--input", metavar="JSON|@FILE", help="Another input than then; @FILE reads it from a file."
-    ),
+    str | None, option("--input", "JSON|@FILE", "Another input than then; @FILE reads it from a file.")
 ]
 
-SkippedStep = Annotated[str, typer.Argument(metavar="STEP", help="The step.")]
-Port = Annotated[str, typer.Option("--port", metavar="PORT", help="The port that it ends on.")]
-Output = Annotated[str | None, typer.Option("--output", metavar="JSON", help="Its output.")]
+SkippedStep = Annotated[str, argument("STEP", "The step.")]
+Port = Annotated[str, option("--port", "PORT", "The port that it ends on.")]
+Output = Annotated[str | None, option("--output", "JSON", "Its output.")]
 
 From = Annotated[
     str | None,
-    typer.Option(
-        "--from", metavar="STEP", help="Begin where the old run was before this step began for the last time."
-    ),
+    option("--from", "STEP", "Begin where the old run was before this step began for the last time."),
 ]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-import typer
 
 from penstock.cli.io.console import print_result, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
@@ -17,18 +17,14 @@ from penstock.cli.runs.filters import read_pair
 
 STATUSES = ("open", "approved", "rejected", "expired", "closed", "all")
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `penstock approvals` names it.")]
-Status = Annotated[str, typer.Option("--status", metavar="STATUS", help=f"Which: {', '.join(STATUSES)}.")]
-Workflow = Annotated[str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.")]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many.")]
-Comment = Annotated[str | None, typer.Option("--comment", metavar="TEXT", help="Why, for the record.")]
+Id = Annotated[str, argument("ID", "The approval, as `penstock approvals` names it.")]
+Status = Annotated[str, option("--status", "STATUS", f"Which: {', '.join(STATUSES)}.")]
+Workflow = Annotated[str | None, option("--workflow", "NAME", "Only of this workflow.")]
+Limit = Annotated[int, option("--limit", "N", "How many.", min=1, max=1000)]
+Comment = Annotated[str | None, option("--comment", "TEXT", "Why, for the record.")]
 Fields = Annotated[
     list[str] | None,
-    typer.Option(
-        "--field",
-        metavar="NAME=VALUE",
-        help="A field of the form; the value is JSON, or a text. May be given again.",
-    ),
+    option("--field", "NAME=VALUE", "A field of the form; the value is JSON, or a text. May be given again."),
 ]
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import out, plural, print_json, printable, working
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Target
 from penstock.cli.runs.filters import read_filter, read_pair
@@ -37,10 +38,10 @@ NOTHING = {"count": 0, "done": 0, "refused": 0, "failed": 0, "errors": [], "more
 
 Filters = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--filter",
-        metavar="NAME=VALUE",
-        help="Act on every run that fits, after a preview: workflow=…, status=…, since=2h … May be given again.",
+        "NAME=VALUE",
+        "Act on every run that fits, after a preview: workflow=…, status=…, since=2h … May be given again.",
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --filter: do it without asking.")]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, get_args
 
-import typer
-
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.times import read_moment
 from penstock.flow.model.run import Status
@@ -14,27 +13,23 @@ from penstock.flow.model.run import Status
 SORTS = ("newest", "oldest", "ended")
 
 
-def _text(flag: str, metavar: str, help: str) -> Any:
-    return typer.Option(flag, metavar=metavar, help=help)
-
-
-Version = Annotated[int | None, typer.Option("--version", metavar="N", min=1, help="Only of this version.")]
-Statuses = Annotated[list[str] | None, _text("--status", "STATUS", "Only these. May be given again.")]
-Subject = Annotated[str | None, _text("--subject", "TEXT", "Only about this.")]
-Parent = Annotated[str | None, _text("--parent", "RUN", "Only those that this run started.")]
-Label = Annotated[str | None, _text("--label", "NAME=VALUE", "Only with this label.")]
-Key = Annotated[str | None, _text("--key", "NAME=VALUE", "Only with this correlation key.")]
-AtStep = Annotated[str | None, _text("--step", "STEP", "Only where this step is running or has failed.")]
-WaitingFor = Annotated[str | None, _text("--waiting-for", "EVENT", "Only those that wait for this event.")]
+Version = Annotated[int | None, option("--version", "N", "Only of this version.", min=1)]
+Statuses = Annotated[list[str] | None, option("--status", "STATUS", "Only these. May be given again.")]
+Subject = Annotated[str | None, option("--subject", "TEXT", "Only about this.")]
+Parent = Annotated[str | None, option("--parent", "RUN", "Only those that this run started.")]
+Label = Annotated[str | None, option("--label", "NAME=VALUE", "Only with this label.")]
+Key = Annotated[str | None, option("--key", "NAME=VALUE", "Only with this correlation key.")]
+AtStep = Annotated[str | None, option("--step", "STEP", "Only where this step is running or has failed.")]
+WaitingFor = Annotated[str | None, option("--waiting-for", "EVENT", "Only those that wait for this event.")]
 WaitingSince = Annotated[
-    str | None, _text("--waiting-since", "TIME", "With --waiting-for: since then at least; a time, or 2h.")
+    str | None, option("--waiting-since", "TIME", "With --waiting-for: since then at least; a time, or 2h.")
 ]
 Since = Annotated[
-    str | None, _text("--since", "TIME", "Started at or after: a time, or 2h for two hours ago.")
+    str | None, option("--since", "TIME", "Started at or after: a time, or 2h for two hours ago.")
 ]
-Until = Annotated[str | None, _text("--until", "TIME", "Started before: a time, or 2h for two hours ago.")]
-Text = Annotated[str | None, _text("--q", "TEXT", "Only whose subject, id or key begins with this.")]
-Sort = Annotated[str | None, _text("--sort", "ORDER", "newest, oldest or ended.")]
+Until = Annotated[str | None, option("--until", "TIME", "Started before: a time, or 2h for two hours ago.")]
+Text = Annotated[str | None, option("--q", "TEXT", "Only whose subject, id or key begins with this.")]
+Sort = Annotated[str | None, option("--sort", "ORDER", "newest, oldest or ended.")]
 
 
 def read_filter(**given: Any) -> dict[str, Any]:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from penstock.cli.author.run_report import STYLES, cut, short
 from penstock.cli.io.completion import run_ids, workflow_names
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.tables import print_list, print_table
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, between, moment
 from penstock.cli.runs import filters
 from penstock.cli.runs.progress import LOOKS
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.", autocompletion=run_ids)]
+Run = Annotated[str, argument("RUN", "The id of a run.", autocompletion=run_ids)]
 OfWorkflow = Annotated[
-    str | None,
-    typer.Option("--workflow", metavar="NAME", help="Only of this one.", autocompletion=workflow_names),
+    str | None, option("--workflow", "NAME", "Only of this one.", autocompletion=workflow_names)
 ]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100_000, help="How many at most.")]
-After = Annotated[int, typer.Option("--after", metavar="N", min=0, help="Only entries after this one.")]
+Limit = Annotated[int, option("--limit", "N", "How many at most.", min=1, max=100_000)]
+After = Annotated[int, option("--after", "N", "Only entries after this one.", min=0)]
 
 
 @acting

@@ -8,33 +8,25 @@ import typer
 
 from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, moment
 from penstock.cli.runs.workflows import Workflow
 
-Cron = Annotated[
-    str | None, typer.Option("--cron", metavar="LINE", help="Show the next ticks of this cron line instead.")
-]
-Every = Annotated[
-    str | None,
-    typer.Option("--every", metavar="DURATION", help="Show the next ticks of this interval instead."),
-]
-Zone = Annotated[
-    str | None, typer.Option("--tz", metavar="ZONE", help="The time zone of --cron, such as Europe/Berlin.")
-]
+Cron = Annotated[str | None, option("--cron", "LINE", "Show the next ticks of this cron line instead.")]
+Every = Annotated[str | None, option("--every", "DURATION", "Show the next ticks of this interval instead.")]
+Zone = Annotated[str | None, option("--tz", "ZONE", "The time zone of --cron, such as Europe/Berlin.")]
 Since = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--from",
-        metavar="TIME",
-        help="The first moment: 2026-03-02, or 2026-03-02T15:30:00Z; without a zone it is of the schedule's.",
+        "TIME",
+        "The first moment: 2026-03-02, or 2026-03-02T15:30:00Z; without a zone it is of the schedule's.",
     ),
 ]
-Until = Annotated[
-    str | None, typer.Option("--to", metavar="TIME", help="The last moment; a day is the whole day.")
-]
+Until = Annotated[str | None, option("--to", "TIME", "The last moment; a day is the whole day.")]
 Failing = Annotated[bool, typer.Option("--failing", help="Only those that fail.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the ticks.")]
 Cancel = Annotated[bool, typer.Option("--cancel", help="End the running backfill; its runs stay.")]

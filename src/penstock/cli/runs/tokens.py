@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson, read_input
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
@@ -19,20 +18,16 @@ from penstock.remote.paging import PAGE, up_to
 
 tokens = group("Look at the marking of runs, and repair it.")
 
-Prefix = Annotated[str, typer.Argument(metavar="[PREFIX]", help="How their names begin.")]
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Such as /runs/shop/1a1e…/slots/ship/0/1, or /custom/anything.")
-]
-Data = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="Its data; @FILE reads it from a file.")]
+Prefix = Annotated[str, argument("[PREFIX]", "How their names begin.")]
+Name = Annotated[str, argument("NAME", "Such as /runs/shop/1a1e…/slots/ship/0/1, or /custom/anything.")]
+Data = Annotated[str, argument("JSON|@FILE", "Its data; @FILE reads it from a file.")]
 Version = Annotated[
     int | None,
-    typer.Option(
-        "--version", metavar="N", help="The version that it must have now; without it, put makes a new token."
-    ),
+    option("--version", "N", "The version that it must have now; without it, put makes a new token."),
 ]
-Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.")]
-Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Until when it is owned.")]
-Priority = Annotated[float, typer.Option("--priority", metavar="N", help="The highest is claimed first.")]
+Owner = Annotated[str | None, option("--owner", "TEXT", "Who owns it.")]
+Expires = Annotated[str | None, option("--expires", "TIME", "Until when it is owned.")]
+Priority = Annotated[float, option("--priority", "N", "The highest is claimed first.")]
 
 
 @tokens.command(cls=Command)

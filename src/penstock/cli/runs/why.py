@@ -12,6 +12,7 @@ from penstock.cli.author.run_report import short
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import argument
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
@@ -19,8 +20,8 @@ from penstock.cli.runs.filters import Since
 from penstock.cli.runs.runs import Limit, OfWorkflow, Run
 from penstock.remote.paging import up_to
 
-Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The number of the event.")]
-AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.")]
+Number = Annotated[int, argument("NUMBER", "The number of the event.", min=1)]
+AtStep = Annotated[str | None, argument("[STEP]", "Only this step.")]
 
 
 @acting

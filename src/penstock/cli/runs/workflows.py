@@ -14,6 +14,7 @@ from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.completion import workflow_names
 from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson, Files, NoTasks, Read, Tasks, read, read_input
+from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
@@ -32,26 +33,18 @@ Start = Annotated[
         help="Let the source of a new workflow make runs, or not. By default one that is started by hand does.",
     ),
 ]
-Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What is new in this version.")]
+Note = Annotated[str | None, option("--note", "TEXT", "What is new in this version.")]
 Workflow = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="The name of a published workflow.", autocompletion=workflow_names),
+    str, argument("NAME", "The name of a published workflow.", autocompletion=workflow_names)
 ]
 Input = Annotated[
-    str | None,
-    typer.Option(
-        "--input", metavar="JSON|@FILE", help="The run's input; @FILE reads it from a file, @- from stdin."
-    ),
+    str | None, option("--input", "JSON|@FILE", "The run's input; @FILE reads it from a file, @- from stdin.")
 ]
 Key = Annotated[
-    str | None,
-    typer.Option(
-        "--key", metavar="TEXT", help="An idempotency key: a second start with it gives the first run."
-    ),
+    str | None, option("--key", "TEXT", "An idempotency key: a second start with it gives the first run.")
 ]
 Labels = Annotated[
-    list[str] | None,
-    typer.Option("--label", metavar="NAME=VALUE", help="A label to find the run by. May be given again."),
+    list[str] | None, option("--label", "NAME=VALUE", "A label to find the run by. May be given again.")
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended or is stalled.")]
 

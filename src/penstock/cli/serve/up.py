@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.cli.admin.database import DbOption
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve import options
 from penstock.cli.serve.announcement import Shown, show_post
@@ -29,10 +29,10 @@ from penstock.workers.worker.worker import CONCURRENCY
 
 Workflows = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--workflows",
-        metavar="DIR",
-        help="Publish and start every workflow in this folder, with the .py file of the same name as its tasks.",
+        "DIR",
+        "Publish and start every workflow in this folder, with the .py file of the same name as its tasks.",
     ),
 ]
 

@@ -10,6 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve import options
 from penstock.cli.serve.announcement import show_post
@@ -21,17 +22,14 @@ from penstock.server.settings import Settings
 from penstock.workers.worker.worker import CONCURRENCY
 
 Name = Annotated[
-    str | None,
-    typer.Option(
-        "--name", metavar="NAME", help="What it is called in lists. By default machine and process."
-    ),
+    str | None, option("--name", "NAME", "What it is called in lists. By default machine and process.")
 ]
 Celery = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--celery",
-        metavar="MODULE:APP",
-        help="Be a bridge: offer the tasks of this Celery app and have its workers do them.",
+        "MODULE:APP",
+        "Be a bridge: offer the tasks of this Celery app and have its workers do them.",
     ),
 ]
 Executor = Annotated[
@@ -40,36 +38,30 @@ Executor = Annotated[
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--ray-address",
-        metavar="HOST:PORT",
-        help="The Ray cluster. By default RAY_ADDRESS, or a cluster that is started here.",
+        "HOST:PORT",
+        "The Ray cluster. By default RAY_ADDRESS, or a cluster that is started here.",
     ),
 ]
 
 
 Server = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--server",
-        metavar="URL",
-        help="The server to work for, such as http://penstock.example:7777. Also PENSTOCK_SERVER.",
+        "URL",
+        "The server to work for, such as http://penstock.example:7777. Also PENSTOCK_SERVER.",
     ),
 ]
 Token = Annotated[
     str | None,
-    typer.Option(
-        "--token",
-        metavar="TOKEN",
-        help="A worker token of the server. Better PENSTOCK_TOKEN: others cannot see it.",
-    ),
+    option("--token", "TOKEN", "A worker token of the server. Better PENSTOCK_TOKEN: others cannot see it."),
 ]
 Db = Annotated[
     str | None,
-    typer.Option(
-        "--db",
-        metavar="URL",
-        help="Work on a shared database instead: postgresql://user@host/name. Also PENSTOCK_DB.",
+    option(
+        "--db", "URL", "Work on a shared database instead: postgresql://user@host/name. Also PENSTOCK_DB."
     ),
 ]
 

@@ -14,6 +14,7 @@ from penstock.access.access import Access
 from penstock.access.caller import Caller
 from penstock.access.roles import ROLES, role_named
 from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
+from penstock.cli.admin.database import once
 from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import note, out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
@@ -149,15 +150,7 @@ def revoke(at: Target, id: Id, json: AsJson = False) -> None:
 
 def in_database(db: str, work: Callable[[Access], Awaitable[T]]) -> T:
     """Do one thing with who may come in, in a database that is made where it is not there. Raises StoreError."""
-
-    async def do() -> T:
-        store = await open_store(db)
-        try:
-            return await work(access_to(store, db))
-        finally:
-            await store.close()
-
-    return asyncio.run(do())
+    return asyncio.run(once(open_store(db), lambda store: work(access_to(store, db))))
 
 
 def _read_days(text: str) -> int | Literal["never"]:

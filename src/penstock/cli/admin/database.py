@@ -13,9 +13,10 @@ from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.engine.engine import Engine
 from penstock.server.settings import read_settings
-from penstock.store.open import is_shared, open_store, sqlite_path
+from penstock.store.open import Looker, is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
 
+S = TypeVar("S", bound=Looker)
 T = TypeVar("T")
 
 _HELP = "The database: a path for SQLite, or postgresql://user@host/name. Also PENSTOCK_DB."
@@ -42,15 +43,16 @@ def address_in(facts: dict[str, Any]) -> str:
 def asked(url: str, question: Callable[[Store], Awaitable[T]]) -> T:
     """Open a database that is there, ask one thing, close it. Raises StoreError, Wrong."""
     must_be_there(url)
+    return asyncio.run(once(open_store(url, migrate=False), question))
 
-    async def ask() -> T:
-        store = await open_store(url, migrate=False)
-        try:
-            return await question(store)
-        finally:
-            await store.close()
 
-    return asyncio.run(ask())
+async def once(opening: Awaitable[S], question: Callable[[S], Awaitable[T]]) -> T:
+    """Open a store, ask it one thing, close it."""
+    store = await opening
+    try:
+        return await question(store)
+    finally:
+        await store.close()
 
 
 def with_engine(url: str, do: Callable[[Engine], Awaitable[T]]) -> T:

@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from penstock.access.audit import verify_audit
-from penstock.cli.admin.database import DbOrHere, address_in, asked, must_be_there
+from penstock.cli.admin.database import DbOrHere, address_in, asked, must_be_there, once
 from penstock.cli.io.command_group import NO, YES, Command, group
 from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
@@ -48,12 +48,8 @@ def migrate(db: DbOrHere = HERE, json: AsJson = False) -> None:
 
     async def bring_up() -> tuple[str, int, int]:
         before = await schema_at(db)
-        store = await open_store(db, migrate=True)
-        try:
-            facts = await store.facts()
-            return address_in(facts), before, facts["schema"]
-        finally:
-            await store.close()
+        facts = await once(open_store(db, migrate=True), lambda store: store.facts())
+        return address_in(facts), before, facts["schema"]
 
     address, before, after = asyncio.run(bring_up())
     if before == after:
@@ -179,15 +175,7 @@ async def _retained(
 def _looked(url: str, question: Callable[[Looker], Awaitable[T]]) -> T:
     """Ask a database that is there one thing, also where another process works on it."""
     must_be_there(url)
-
-    async def look() -> T:
-        looker = await open_to_look(url)
-        try:
-            return await question(looker)
-        finally:
-            await looker.close()
-
-    return asyncio.run(look())
+    return asyncio.run(once(open_to_look(url), question))
 
 
 async def _show_growth(copying: asyncio.Task[None], part: str) -> None:

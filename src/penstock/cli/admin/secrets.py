@@ -10,11 +10,11 @@ import typer
 
 from penstock.cli.admin.access import ME, in_database
 from penstock.cli.io.command_group import Command, group
-from penstock.cli.io.console import err, out, plural, print_json, print_result, printable
+from penstock.cli.io.console import err, plural, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.parameters import argument
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.tables import print_table
+from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, moment
 from penstock.remote.connection import path_of
@@ -82,14 +82,17 @@ def list_secrets(at: Target, local: Local = False, json: AsJson = False) -> None
         found = at.ask(lambda engine: engine.listed("/api/secrets"))
     else:
         found = msgspec.to_builtins(in_database(at.db, lambda access: access.list_secrets("", 1000)))
-    if json:
-        print_json(list(found))
-        return
-    rows = [
-        (printable(each["name"]), str(each["version"]), moment(each["updated_at"], local), each["key"])
-        for each in found
-    ]
-    print_table(out(), ("secret", "version:", "set", "key"), rows)
+    print_list(
+        found,
+        json,
+        ("secret", "version:", "set", "key"),
+        lambda each: (
+            printable(each["name"]),
+            str(each["version"]),
+            moment(each["updated_at"], local),
+            each["key"],
+        ),
+    )
 
 
 @secret.command(name="rm", cls=Command)

@@ -247,8 +247,4 @@ def _act(
         return
     if run is None:
         raise Wrong.because("name a run, or many with --filter NAME=VALUE.")
-    view = at.do(lambda engine: VERBS[action].act(engine, run, **parameters))
-    if json:
-        print_json(view)
-    else:
-        show_view(view)
+    show_view(at.do(lambda engine: VERBS[action].act(engine, run, **parameters)), json)

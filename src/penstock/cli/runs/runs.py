@@ -97,11 +97,7 @@ def show(at: Target, run: Run, local: Local = False, json: AsJson = False) -> No
 
       penstock show 1a1e21b4904dfa6a32b7 --json
     """
-    view = at.do(lambda engine: engine.show(run))
-    if json:
-        print_json(view)
-    else:
-        show_view(view, local)
+    show_view(at.do(lambda engine: engine.show(run)), json, local)
 
 
 @acting
@@ -143,8 +139,11 @@ def _message(data: dict[str, Any]) -> str:
     return cut(str(error.get("message", ""))) if isinstance(error, dict) else ""
 
 
-def show_view(view: dict[str, Any], local: bool = False) -> None:
-    """A run for people: its status, its steps, why it failed or waits."""
+def show_view(view: dict[str, Any], json: bool = False, local: bool = False) -> None:
+    """A run: for programs, or for people its status, its steps, why it failed or waits."""
+    if json:
+        print_json(view)
+        return
     console, status = out(), view["status"]
     console.print(
         Text.assemble(

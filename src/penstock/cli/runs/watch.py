@@ -35,10 +35,8 @@ def watch(at: Target, run: Run, json: AsJson = False) -> None:
       penstock watch 1a1e21b4904dfa6a32b7
     """
     view = at.do(lambda engine: watched(engine, run, quiet=json, stay=True))
-    if json:
-        print_json(view)
-    elif not out().is_terminal:
-        show_view(view)
+    if json or not out().is_terminal:
+        show_view(view, json)
     raise typer.Exit(YES if view["status"] == "succeeded" else NO)
 
 

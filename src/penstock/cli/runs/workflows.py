@@ -213,10 +213,8 @@ def start(
         return await watched(engine, run, quiet=json)
 
     view = at.do(begin)
-    if json:
-        print_json(view)
-    elif wait:
-        show_view(view)
+    if json or wait:
+        show_view(view, json)
     else:
         out().print(view["id"])
     raise typer.Exit(NO if wait and view["status"] != "succeeded" else YES)

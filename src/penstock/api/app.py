@@ -10,7 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from random import getrandbits
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -38,20 +38,13 @@ _encode = msgspec.json.Encoder().encode
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
-class Observer(Protocol):
-    """Watches the calls."""
-
-    def called(self, call: Call | None, method: str, status: int, seconds: float) -> None: ...
-
-
 class App:
     """Serves a table of calls for one service."""
 
-    def __init__(self, service: Service, calls: Sequence[Call], observers: Sequence[Observer] = ()) -> None:
+    def __init__(self, service: Service, calls: Sequence[Call]) -> None:
         self.service, self.calls = service, tuple(calls)
         service.describe = partial(description_of, self.calls, version("penstock"))
         self._router = Router(calls)
-        self._observers: tuple[Observer, ...] = (service.metrics, *observers)
         self._stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,21 +62,16 @@ class App:
         except asyncio.CancelledError:
             if not self._stopping:
                 raise
-            response = problem_response(
-                OutcomeUnknown("this server is stopping"),
-                request_id,
-                self.service.access.vault.redactor.redact_value,
-            )
+            response = self._problem(OutcomeUnknown("this server is stopping"), request_id)
         except Exception as error:
             if status_of(error) == 500 or isinstance(error.__cause__, StoreRefused):
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
-            response = problem_response(error, request_id, self.service.access.vault.redactor.redact_value)
+            response = self._problem(error, request_id)
             _let_go(error)
         if isinstance(response, Response):
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
-        for observer in self._observers:
-            observer.called(call, scope["method"], response.status_code, perf_counter() - began)
+        self.service.metrics.called(call, scope["method"], response.status_code, perf_counter() - began)
         await response(scope, receive, send)
 
     def stop(self) -> None:
@@ -91,6 +79,9 @@ class App:
         self._stopping = True
         self.service.streams.close()
         self.service.worker_registry.close()
+
+    def _problem(self, error: BaseException, request_id: str) -> Response:
+        return problem_response(error, request_id, self.service.access.vault.redactor.redact_value)
 
     async def _answer(
         self, call: Call, values: dict[str, str], request: Request, request_id: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -37,8 +36,6 @@ from penstock_release.api import calls_for
 from penstock_release.api.answers import PART
 from penstock_release.coordinator import Coordinator
 from penstock_release.options import Options
-
-log = logging.getLogger("penstock.server")
 
 
 class NeedsToken(PenstockError):

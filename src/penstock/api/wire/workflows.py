@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -11,7 +11,6 @@ from penstock.flow.checks.findings import Severity, Verdict
 
 Definition = dict[str, Any]
 Text = Annotated[str, Meta(min_length=1)]
-Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Note = Annotated[str, Meta(max_length=10_000)]
 
 
@@ -141,6 +140,3 @@ class Halted(Struct):
     """Whether the whole installation is paused."""
 
     paused: bool
-
-
-Side = Literal["before", "after"]

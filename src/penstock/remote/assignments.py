@@ -74,15 +74,7 @@ def _span(seconds: float | None) -> timedelta | None:
 
 
 def offered(offer: Offer) -> Offered:
-    return Offered(
-        name=offer.name,
-        title=offer.title,
-        doc=offer.doc,
-        parameters=offer.parameters,
-        ports=offer.ports,
-        task_list=offer.task_list,
-        output=offer.output,
-    )
+    return Offered(**{name: getattr(offer, name) for name in Offered.__struct_fields__})
 
 
 class _Body(msgspec.Struct):

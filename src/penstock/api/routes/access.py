@@ -6,6 +6,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+from msgspec import convert
 from msgspec.structs import asdict
 from starlette.responses import RedirectResponse, Response
 
@@ -38,15 +39,7 @@ async def list_access(context: RequestContext[None, Paged]) -> Page[TokenView]:
 @calls.post("/api/access", "admin", takes=MakeToken, gives=Made, status=201)
 async def create_access(context: RequestContext[MakeToken, None]) -> Made:
     """Make a token; it is shown in this answer and never again."""
-    body = context.body
-    request = TokenRequest(
-        name=body.name,
-        role=body.role,
-        expires_in=body.expires_in,
-        workflows=None if body.workflows is None else tuple(body.workflows),
-        task_lists=None if body.task_lists is None else tuple(body.task_lists),
-        concurrency=body.concurrency,
-    )
+    request = convert(context.body, TokenRequest, from_attributes=True)
     made = await context.service.access.create(context.caller, request)
     return Made(token=made.token, **asdict(made.view))
 

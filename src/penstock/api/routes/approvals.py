@@ -6,6 +6,8 @@ from datetime import datetime
 from time import monotonic
 from typing import Any
 
+from msgspec.structs import asdict
+
 from penstock.access.caller import Caller
 from penstock.access.errors import Forbidden
 from penstock.access.roles import ROLES
@@ -49,10 +51,7 @@ async def decide_approval(context: RequestContext[Decide, None]) -> Approval:
     if not _may_decide(found, context.caller):
         roles = ROLES[ROLES.index(found["role"]) : ROLES.index("admin") + 1]
         raise Forbidden(context.caller.described, f"decide '{found['step']}'", roles)
-    body = context.body
-    decided = await context.engine.decide(
-        found["id"], body.decision, fields=body.fields, comment=body.comment, by=context.caller.name
-    )
+    decided = await context.engine.decide(found["id"], **asdict(context.body), by=context.caller.name)
     return _shown(decided, context.caller)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Page, Paged
 from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
@@ -28,8 +30,8 @@ def _taken(answer: str) -> Reply:
 )
 async def emit_event(context: RequestContext[Event, None]) -> Any:
     """Fire an event into a run; 200 where its id came before."""
-    run, body = await context.may_run("operate"), context.body
-    return _taken(await context.engine.emit(body.event, body.data, run=run, set=body.set, id=body.id))
+    run = await context.may_run("operate")
+    return _taken(await context.engine.emit(**asdict(context.body), run=run))
 
 
 @calls.post(
@@ -37,17 +39,8 @@ async def emit_event(context: RequestContext[Event, None]) -> Any:
 )
 async def emit_by_key(context: RequestContext[KeyedEvent, None]) -> Any:
     """Fire an event into the run that has the key; one that comes too early is kept for it."""
-    body = context.body
-    answer = await context.engine.emit(
-        body.event,
-        body.data,
-        key=body.key,
-        set=body.set,
-        id=body.id,
-        source=context.caller.name,
-        sees=None if context.caller.everywhere else context.caller.sees,
-    )
-    return _taken(answer)
+    sees = None if context.caller.everywhere else context.caller.sees
+    return _taken(await context.engine.emit(**asdict(context.body), source=context.caller.name, sees=sees))
 
 
 @calls.get("/api/events/undelivered", "read", query=Paged, gives=Page[Undelivered])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Page, page
 from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
@@ -24,16 +26,9 @@ calls = Calls("runs")
 )
 async def start_run(context: RequestContext[StartRun, None]) -> Any:
     """Start a run; 200 with the first run where its key was seen before."""
-    context.caller.require("operate", context.path["name"])
-    body = context.body
-    id, known = await context.engine.start_once(
-        context.path["name"],
-        subject=body.subject,
-        input=body.input,
-        labels=body.labels,
-        idempotency_key=body.idempotency_key,
-        version=body.version,
-    )
+    workflow = context.path["name"]
+    context.caller.require("operate", workflow)
+    id, known = await context.engine.start_once(workflow, **asdict(context.body))
     return Reply({**await context.engine.show(id, own=not known), "duplicate": known}, 200 if known else 201)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from penstock.access.access import SecretView
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page, Paged, page
@@ -55,17 +57,7 @@ async def verify_audit(context: RequestContext[None, None]) -> Verified:
 
 
 def _entry(each: Audited) -> AuditEntry:
-    row = each.row
-    return AuditEntry(
-        number=each.number,
-        at=time_text(each.at) or "",
-        actor=row.actor,
-        token_id=row.token_id,
-        ip=row.ip,
-        action=row.action,
-        target=row.target,
-        before=None if row.before is None else row.before.hex(),
-        after=None if row.after is None else row.after.hex(),
-        reason=row.reason,
-        hash=each.hash.hex(),
-    )
+    shown = {
+        name: value.hex() if isinstance(value, bytes) else value for name, value in asdict(each.row).items()
+    }
+    return AuditEntry(number=each.number, at=time_text(each.at) or "", hash=each.hash.hex(), **shown)

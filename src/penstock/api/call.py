@@ -6,6 +6,7 @@ The router, the guard, OpenAPI and the reference page are all made from the firs
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
@@ -51,9 +52,8 @@ class Call(Struct, frozen=True, kw_only=True):
     empty: bool = False  # the body may be left out
     others: bool = False  # the query may have anything: the handler reads it itself
     described: bool = True  # it is of the API, not of the pages
-    recorded: bool = (
-        True  # what it changes goes into the record with who did it; the history of runs tells the rest
-    )
+    # what it changes goes into the record with who did it; the history of runs tells the rest
+    recorded: bool = True
 
     @property
     def name(self) -> str:
@@ -69,43 +69,33 @@ class Calls:
         self.list: list[Call] = []
 
     def get(self, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
-        return self._keep("GET", path, action, more)
+        return self._keep("GET", path, action, **more)
 
     def post(self, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
-        return self._keep("POST", path, action, more)
+        return self._keep("POST", path, action, **more)
 
     def put(self, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
-        return self._keep("PUT", path, action, more)
+        return self._keep("PUT", path, action, **more)
 
     def patch(self, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
-        return self._keep("PATCH", path, action, more)
+        return self._keep("PATCH", path, action, **more)
 
     def delete(self, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
-        return self._keep("DELETE", path, action, more)
+        return self._keep("DELETE", path, action, **more)
 
     def options(self, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
-        return self._keep("OPTIONS", path, action, more)
+        return self._keep("OPTIONS", path, action, **more)
 
-    def _keep(
-        self, method: Method, path: str, action: Action, more: dict[str, Any]
-    ) -> Callable[[Handler], Handler]:
+    def _keep(self, method: Method, path: str, action: Action, **more: Any) -> Callable[[Handler], Handler]:
+        if "takes" in more:
+            more.setdefault("reads", "json")
+        if method == "GET" or action in ("public", "read", "work"):
+            more["recorded"] = False
+        call = partial(Call, method=method, path=path, action=action, tag=self.tag, **more)
+
         def keep(handler: Handler) -> Handler:
             summary = (handler.__doc__ or "").strip().split("\n")[0]
-            if "takes" in more:
-                more.setdefault("reads", "json")
-            if method == "GET" or action in ("public", "read", "work"):
-                more["recorded"] = False
-            self.list.append(
-                Call(
-                    method=method,
-                    path=path,
-                    action=action,
-                    handler=handler,
-                    summary=summary,
-                    tag=self.tag,
-                    **more,
-                )
-            )
+            self.list.append(call(handler=handler, summary=summary))
             return handler
 
         return keep
@@ -129,6 +119,11 @@ class RequestContext(Struct, Generic[B, Q]):
     def may(self, action: Action, workflow: str) -> None:
         """Raises UnknownWorkflow where the caller may not know of it, Forbidden where it may not do this to it."""
         self.caller.require(action, workflow)
+
+    def may_workflow(self, action: Action) -> str:
+        """The name in the path. Raises as `may`."""
+        self.may(action, self.path["name"])
+        return self.path["name"]
 
     async def may_run(self, action: Action) -> str:
         """The id in the path. Raises UnknownRun where the caller may not know of it, Forbidden."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -42,7 +42,7 @@ async def read_body(request: Request) -> Written | dict[str, Any]:
         raise Unreadable("invalid_unicode", "the body is not text in UTF-8") from None
 
 
-def in_envelope(body: Any) -> bool:
+def in_envelope(body: Any) -> TypeGuard[Mapping[str, Any]]:
     """Whether a body has the definition in it, rather than being it: what has steps is a definition itself."""
     return isinstance(body, Mapping) and "definition" in body and "steps" not in body
 
@@ -52,7 +52,6 @@ async def read_written(request: Request) -> Written:
     body = await read_body(request)
     if not in_envelope(body):
         return body
-    assert isinstance(body, Mapping)
     inner = body["definition"]
     if not isinstance(inner, str | dict):
         raise NotFitting("/definition", "must be an object, or YAML as text")

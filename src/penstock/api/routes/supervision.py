@@ -99,5 +99,4 @@ async def show_pulse(context: RequestContext[None, OverviewQuery]) -> Any:
 @calls.get("/api/workflows/{name}/stats", "read", query=StatsQuery, gives=dict[str, Any])
 async def show_stats(context: RequestContext[None, StatsQuery]) -> Any:
     """Counts, rates, and how long each step waits and runs."""
-    context.may("read", context.path["name"])
-    return await context.engine.stats(context.path["name"], **asdict(context.query))
+    return await context.engine.stats(context.may_workflow("read"), **asdict(context.query))

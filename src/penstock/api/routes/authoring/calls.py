@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from penstock.api.call import Calls, RequestContext
 from penstock.api.trial_run import try_draft
 from penstock.api.wire.runs import Called, CallWorkflow
@@ -17,22 +19,14 @@ calls = Calls("calls")
 )
 async def call_workflow(context: RequestContext[CallWorkflow, None]) -> Any:
     """Run a workflow in memory and answer with its result; 409 names the steps that cannot run that way."""
-    context.may("operate", context.path["name"])
-    body = context.body
-    return await context.engine.call(
-        context.path["name"],
-        input=body.input,
-        subject=body.subject,
-        timeout=body.timeout,
-        version=body.version,
-    )
+    return await context.engine.call(context.may_workflow("operate"), **asdict(context.body))
 
 
 @calls.post("/api/workflows/{name}/try", "author", takes=Try, recorded=False, gives=Tried, empty=True)
 async def try_workflow(context: RequestContext[Try, None]) -> Any:
     """Run the draft, or the definition in the body, in memory with stubs or real tasks; the run and its history."""
-    context.may("author", context.path["name"])
+    workflow = context.may_workflow("author")
     if context.body.real:
-        context.may("operate", context.path["name"])
+        context.may("operate", workflow)
     redact = await context.service.access.vault.redaction()
-    return await try_draft(context.engine.drafts, context.path["name"], context.body, redact)
+    return await try_draft(context.engine.drafts, workflow, context.body, redact)

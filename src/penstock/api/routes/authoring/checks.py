@@ -31,8 +31,8 @@ async def check_definition(context: RequestContext[None, None]) -> Any:
 @calls.post("/api/workflows/{name}/check", "read", takes=CheckDraft, gives=Report, empty=True)
 async def check_draft(context: RequestContext[CheckDraft, None]) -> Any:
     """Check the draft."""
-    context.may("read", context.path["name"])
-    return _report(await context.engine.drafts.check_draft(context.path["name"], context.body.budget))
+    name = context.may_workflow("read")
+    return _report(await context.engine.drafts.check_draft(name, context.body.budget))
 
 
 @calls.post(

@@ -21,8 +21,7 @@ def _draft(draft: dict[str, Any], status: int | None = None) -> Reply:
 @calls.get("/api/workflows/{name}", "read", gives=Draft, also=YAML[:1])
 async def show_draft(context: RequestContext[None, None]) -> Any:
     """The draft, or the newest version where there is none; with Accept: application/yaml the text alone."""
-    context.may("read", context.path["name"])
-    draft = await context.engine.drafts.show(context.path["name"])
+    draft = await context.engine.drafts.show(context.may_workflow("read"))
     if wants_yaml(context.request):
         return yaml_response(draft["text"], draft["etag"])
     return _draft(draft)
@@ -40,8 +39,7 @@ async def show_draft(context: RequestContext[None, None]) -> Any:
 )
 async def save_draft(context: RequestContext[None, None]) -> Any:
     """Save a definition (as itself, or as {definition}) as the draft, whatever its findings; 201 where it is new."""
-    name = context.path["name"]
-    context.may("author", name)
+    name = context.may_workflow("author")
     written = await read_written(context.request)
     drafts = context.engine.drafts
     expect = expected(context.request, await drafts.etag(name))
@@ -52,26 +50,23 @@ async def save_draft(context: RequestContext[None, None]) -> Any:
 @calls.delete("/api/workflows/{name}", "author", status=204, headers=("If-Match",))
 async def discard_draft(context: RequestContext[None, None]) -> Any:
     """Discard the draft; versions stay, and the newest one is then the draft."""
-    name = context.path["name"]
-    context.may("author", name)
-    drafts = context.engine.drafts
+    name, drafts = context.may_workflow("author"), context.engine.drafts
     await drafts.discard(name, expected(context.request, await drafts.etag(name)))
 
 
 @calls.get("/api/workflows/{name}/versions", "read", query=Paged, gives=Page[VersionLine])
 async def list_versions(context: RequestContext[None, Paged]) -> Any:
     """Versions, newest first."""
-    context.may("read", context.path["name"])
+    name = context.may_workflow("read")
     limit, before = context.query.limit, context.query.place(int)
-    items = await context.engine.drafts.versions(context.path["name"], before=before, limit=limit + 1)
+    items = await context.engine.drafts.versions(name, before=before, limit=limit + 1)
     return page(items, limit, lambda each: each["version"])
 
 
 @calls.get("/api/workflows/{name}/versions/{v}", "read", gives=Version, also=YAML[:1])
 async def show_version(context: RequestContext[None, None]) -> Any:
     """One version; with Accept: application/yaml the text alone."""
-    context.may("read", context.path["name"])
-    found = await context.engine.drafts.version(context.path["name"], context.number("v"))
+    found = await context.engine.drafts.version(context.may_workflow("read"), context.number("v"))
     checked = await context.engine.drafts.check(found.definition)
     if wants_yaml(context.request):
         return yaml_response(found.definition, checked.etag)
@@ -82,6 +77,5 @@ async def show_version(context: RequestContext[None, None]) -> Any:
 @calls.post("/api/workflows/{name}/versions/{v}/restore", "author", gives=Draft)
 async def restore_version(context: RequestContext[None, None]) -> Any:
     """Make a version the draft."""
-    name = context.path["name"]
-    context.may("author", name)
+    name = context.may_workflow("author")
     return _draft(await context.engine.drafts.restore(name, context.number("v"), author=context.caller.name))

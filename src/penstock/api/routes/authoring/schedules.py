@@ -44,12 +44,10 @@ async def preview_schedule(context: RequestContext[PreviewSchedule, None]) -> An
 @calls.post("/api/workflows/{name}/backfill", "operate", takes=AskBackfill, gives=Backfilled)
 async def backfill_workflow(context: RequestContext[AskBackfill, None]) -> Any:
     """Have the runs of past ticks made, up to 10,000; those that are there are not made again."""
-    context.may("operate", context.path["name"])
-    return await context.engine.schedules.backfill(context.path["name"], **asdict(context.body))
+    return await context.engine.schedules.backfill(context.may_workflow("operate"), **asdict(context.body))
 
 
 @calls.delete("/api/workflows/{name}/backfill", "operate", gives=Called)
 async def cancel_backfill(context: RequestContext[None, None]) -> Any:
     """End a backfill; the runs that it made stay."""
-    context.may("operate", context.path["name"])
-    return Called(await context.engine.schedules.cancel_backfill(context.path["name"]))
+    return Called(await context.engine.schedules.cancel_backfill(context.may_workflow("operate")))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-import inspect
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from msgspec import Struct
 
 from penstock.cli.admin.database import with_engine
-from penstock.cli.io.parameters import option
+from penstock.cli.io.parameters import Command, expanded, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.settings import settings_of
 from penstock.engine.engine import Engine
@@ -74,22 +72,6 @@ def place(server: str | None, token: str | None, db: str | None) -> Target:
     return Target(settings["server"], settings["token"], db)
 
 
-def acting(command: Callable[..., None]) -> Callable[..., None]:
-    """The command takes `--server`, `--token` and `--db`, and gets what they say as `at`."""
-    options = {"server": Server, "token": Token, "db": OnDb}
-    signature = inspect.signature(command, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.name != "at"]
-    last = [each for each in own if each.name == "json"]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
-        for name, kind in options.items()
-    ]
-    shown = [each for each in own if each.name != "json"] + added + last
-
-    @functools.wraps(command)
-    def placed(**values: Any) -> None:
-        command(at=place(**{name: values.pop(name) for name in options}), **values)
-
-    placed.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
-    placed.__annotations__ = {each.name: each.annotation for each in shown}
-    return placed
+def acting(command: Command) -> Command:
+    """The command takes `--server`, `--token` and `--db` before `--json`, and gets what they say as `at`."""
+    return expanded(command, "at", {"server": Server, "token": Token, "db": OnDb}, place, -1)

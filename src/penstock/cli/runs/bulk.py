@@ -15,25 +15,9 @@ from penstock.cli.io.console import out, plural, print_json, printable, working
 from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Target
-from penstock.cli.runs.filters import read_filter, read_pair
+from penstock.cli.runs.filters import FILTERS, read_filter, read_pair
 
-NAMES = {
-    "workflow",
-    "version",
-    "status",
-    "subject",
-    "parent",
-    "label",
-    "key",
-    "step",
-    "waiting_for",
-    "waiting_since",
-    "since",
-    "until",
-    "q",
-}
-
-_ANOTHER = re.compile(rf"\s+(?=(?:{'|'.join(sorted(NAMES))})=)")
+_ANOTHER = re.compile(rf"\s+(?=(?:{'|'.join(sorted(FILTERS))})=)")
 NOTHING = {"count": 0, "done": 0, "refused": 0, "failed": 0, "errors": [], "more": False, "made": []}
 
 Filters = Annotated[
@@ -52,10 +36,10 @@ def read_filters(given: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in (each for one in given for each in _ANOTHER.split(one.strip())):
         name, value = read_pair(text, "--filter")
-        if name not in NAMES:
-            raise Wrong.because(f"--filter '{text}' is not known: use {', '.join(sorted(NAMES))}.")
+        if name not in FILTERS:
+            raise Wrong.because(f"--filter '{text}' is not known: use {', '.join(sorted(FILTERS))}.")
         if name == "status":
-            found.setdefault("statuses", []).append(value)
+            found.setdefault("status", []).append(value)
         elif name in found:
             raise Wrong.because(f"--filter {name} is given twice: give it once.")
         else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, get_args
 
-from penstock.cli.io.parameters import option
+from penstock.cli.io.completion import workflow_names
+from penstock.cli.io.parameters import Command, expanded, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.times import read_moment
 from penstock.flow.model.run import Status
@@ -13,30 +14,47 @@ from penstock.flow.model.run import Status
 SORTS = ("newest", "oldest", "ended")
 
 
-Version = Annotated[int | None, option("--version", "N", "Only of this version.", min=1)]
-Statuses = Annotated[list[str] | None, option("--status", "STATUS", "Only these. May be given again.")]
-Subject = Annotated[str | None, option("--subject", "TEXT", "Only about this.")]
-Parent = Annotated[str | None, option("--parent", "RUN", "Only those that this run started.")]
-Label = Annotated[str | None, option("--label", "NAME=VALUE", "Only with this label.")]
-Key = Annotated[str | None, option("--key", "NAME=VALUE", "Only with this correlation key.")]
-AtStep = Annotated[str | None, option("--step", "STEP", "Only where this step is running or has failed.")]
-WaitingFor = Annotated[str | None, option("--waiting-for", "EVENT", "Only those that wait for this event.")]
-WaitingSince = Annotated[
-    str | None, option("--waiting-since", "TIME", "With --waiting-for: since then at least; a time, or 2h.")
+def _text(flag: str, metavar: str, help: str) -> Any:
+    return Annotated[str | None, option(flag, metavar, help)]
+
+
+OfWorkflow = Annotated[
+    str | None, option("--workflow", "NAME", "Only of this one.", autocompletion=workflow_names)
 ]
 Since = Annotated[
     str | None, option("--since", "TIME", "Started at or after: a time, or 2h for two hours ago.")
 ]
-Until = Annotated[str | None, option("--until", "TIME", "Started before: a time, or 2h for two hours ago.")]
-Text = Annotated[str | None, option("--q", "TEXT", "Only whose subject, id or key begins with this.")]
-Sort = Annotated[str | None, option("--sort", "ORDER", "newest, oldest or ended.")]
+FILTERS = {
+    "workflow": OfWorkflow,
+    "version": Annotated[int | None, option("--version", "N", "Only of this version.", min=1)],
+    "status": Annotated[list[str] | None, option("--status", "STATUS", "Only these. May be given again.")],
+    "subject": _text("--subject", "TEXT", "Only about this."),
+    "parent": _text("--parent", "RUN", "Only those that this run started."),
+    "label": _text("--label", "NAME=VALUE", "Only with this label."),
+    "key": _text("--key", "NAME=VALUE", "Only with this correlation key."),
+    "step": _text("--step", "STEP", "Only where this step is running or has failed."),
+    "waiting_for": _text("--waiting-for", "EVENT", "Only those that wait for this event."),
+    "waiting_since": _text(
+        "--waiting-since", "TIME", "With --waiting-for: since then at least; a time, or 2h."
+    ),
+    "since": Since,
+    "until": _text("--until", "TIME", "Started before: a time, or 2h for two hours ago."),
+    "q": _text("--q", "TEXT", "Only whose subject, id or key begins with this."),
+}
+
+
+def filtering(command: Command) -> Command:
+    """The command takes the filters, and gets those that are given as `wanted`."""
+    sort = {"sort": _text("--sort", "ORDER", "newest, oldest or ended.")}
+    return expanded(command, "wanted", FILTERS | sort, read_filter, 1)
 
 
 def read_filter(**given: Any) -> dict[str, Any]:
     """The filters that are given, as the engine takes them. Raises Wrong."""
     found = {name: value for name, value in given.items() if value not in (None, (), [])}
-    if "statuses" in found:
-        found["statuses"] = tuple(_one_of(each, get_args(Status), "--status") for each in found["statuses"])
+    if "status" in found:
+        known = get_args(Status)
+        found["statuses"] = tuple(_one_of(each, known, "--status") for each in found.pop("status"))
     if "sort" in found:
         _one_of(found["sort"], SORTS, "--sort")
     for name in ("label", "key"):

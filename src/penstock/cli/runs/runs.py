@@ -7,44 +7,25 @@ from typing import Annotated, Any
 from rich.text import Text
 
 from penstock.cli.author.run_report import STYLES, cut, short
-from penstock.cli.io.completion import run_ids, workflow_names
+from penstock.cli.io.completion import run_ids
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.tables import print_list, print_table
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, between, moment
-from penstock.cli.runs import filters
+from penstock.cli.runs.filters import filtering
 from penstock.cli.runs.progress import LOOKS
 
 Run = Annotated[str, argument("RUN", "The id of a run.", autocompletion=run_ids)]
-OfWorkflow = Annotated[
-    str | None, option("--workflow", "NAME", "Only of this one.", autocompletion=workflow_names)
-]
 Limit = Annotated[int, option("--limit", "N", "How many at most.", min=1, max=100_000)]
 After = Annotated[int, option("--after", "N", "Only entries after this one.", min=0)]
 
 
 @acting
+@filtering
 def runs(
-    at: Target,
-    workflow: OfWorkflow = None,
-    version: filters.Version = None,
-    status: filters.Statuses = None,
-    subject: filters.Subject = None,
-    parent: filters.Parent = None,
-    label: filters.Label = None,
-    key: filters.Key = None,
-    step: filters.AtStep = None,
-    waiting_for: filters.WaitingFor = None,
-    waiting_since: filters.WaitingSince = None,
-    since: filters.Since = None,
-    until: filters.Until = None,
-    q: filters.Text = None,
-    sort: filters.Sort = None,
-    limit: Limit = 50,
-    local: Local = False,
-    json: AsJson = False,
+    at: Target, wanted: dict[str, Any], limit: Limit = 50, local: Local = False, json: AsJson = False
 ) -> None:
     """List runs, the newest first.
 
@@ -56,22 +37,6 @@ def runs(
 
       penstock runs --label customer=7 --since 2026-03-02 --json
     """
-    wanted = filters.read_filter(
-        workflow=workflow,
-        version=version,
-        statuses=status,
-        subject=subject,
-        parent=parent,
-        label=label,
-        key=key,
-        step=step,
-        waiting_for=waiting_for,
-        waiting_since=waiting_since,
-        since=since,
-        until=until,
-        q=q,
-        sort=sort,
-    )
     found = at.do(lambda engine: engine.runs(limit=limit, **wanted))
     print_list(
         found,

@@ -16,8 +16,8 @@ from penstock.cli.io.parameters import argument
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
-from penstock.cli.runs.filters import Since
-from penstock.cli.runs.runs import Limit, OfWorkflow, Run
+from penstock.cli.runs.filters import OfWorkflow, Since
+from penstock.cli.runs.runs import Limit, Run
 from penstock.remote.paging import up_to
 
 Number = Annotated[int, argument("NUMBER", "The number of the event.", min=1)]

@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -24,10 +24,9 @@ from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 from penstock.remote.connection import path_of
+from penstock.remote.engine import RemoteEngine
 from penstock.server.build import access_to
 from penstock.store.open import open_store
-
-T = TypeVar("T")
 
 ME = Caller(name="command line", role="admin", local=True)
 """Who can open the database may do everything with it."""
@@ -94,11 +93,11 @@ def create(
 
 def _made(at: Target, wish: TokenRequest) -> dict[str, Any]:
     """The token's view, with the token itself."""
-    made: dict[str, Any]
-    if at.db is None:
-        made = at.ask(lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish)))
-    else:
-        made = msgspec.to_builtins(in_database(at.db, lambda access: access.create(ME, wish)))
+    made: dict[str, Any] = with_access(
+        at,
+        lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish)),
+        lambda access: access.create(ME, wish),
+    )
     return {"token": made["token"], **made.get("view", made)}
 
 
@@ -111,10 +110,9 @@ def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
 
       penstock access list
     """
-    if at.db is None:
-        found = at.ask(lambda engine: engine.listed("/api/access"))
-    else:
-        found = msgspec.to_builtins(in_database(at.db, lambda access: access.list(None, 1000)))
+    found = with_access(
+        at, lambda engine: engine.listed("/api/access"), lambda access: access.list(None, 1000)
+    )
     print_list(
         found,
         json,
@@ -141,16 +139,24 @@ def revoke(at: Target, id: Id, json: AsJson = False) -> None:
 
       penstock access revoke 1uA9xW2bQfT0
     """
-    if at.db is None:
-        at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "access", id)))
-    else:
-        in_database(at.db, lambda access: access.revoke(ME, id))
+    path = path_of("api", "access", id)
+    with_access(
+        at, lambda engine: engine.connection.ask("DELETE", path), lambda access: access.revoke(ME, id)
+    )
     print_result({"id": id, "state": "revoked"}, f"{printable(id)} is revoked", json)
 
 
-def in_database(db: str, work: Callable[[Access], Awaitable[T]]) -> T:
-    """Do one thing with who may come in, in a database that is made where it is not there. Raises StoreError."""
-    return asyncio.run(once(open_store(db), lambda store: work(access_to(store, db))))
+def with_access(
+    at: Target, far: Callable[[RemoteEngine], Awaitable[Any]], near: Callable[[Access], Awaitable[Any]]
+) -> Any:
+    """Ask the server, or do it in the database that is named, which is made where it is not there; in plain values.
+
+    Raises PenstockError.
+    """
+    db = at.db
+    if db is None:
+        return at.ask(far)
+    return msgspec.to_builtins(asyncio.run(once(open_store(db), lambda store: near(access_to(store, db)))))
 
 
 def _read_days(text: str) -> int | Literal["never"]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
-from penstock.cli.admin.access import ME, in_database
+from penstock.cli.admin.access import ME, with_access
 from penstock.cli.io.command_group import Command, group
 from penstock.cli.io.console import err, plural, print_result, printable
 from penstock.cli.io.inputs import AsJson
@@ -39,16 +38,16 @@ def set_secret(at: Target, name: Name, json: AsJson = False) -> None:
       pass show mail | penstock secret set mail.password
     """
     value = _read_value(name)
-    view: dict[str, Any]
-    if at.db is None:
-        path = path_of("api", "secrets", name)
-        view = at.ask(lambda engine: engine.connection.ask("PUT", path, {"value": value}))
-    else:
-        keys = Keys.of(at.db)
-        made = not keys.exist
-        view = msgspec.to_builtins(in_database(at.db, lambda access: access.set_secret(ME, name, value)))
-        if made:
-            _tell_of_key(keys)
+    keys = None if at.db is None else Keys.of(at.db)
+    made = keys is not None and not keys.exist
+    path = path_of("api", "secrets", name)
+    view: dict[str, Any] = with_access(
+        at,
+        lambda engine: engine.connection.ask("PUT", path, {"value": value}),
+        lambda access: access.set_secret(ME, name, value),
+    )
+    if keys is not None and made:
+        _tell_of_key(keys)
     print_result(view, f"{printable(name)} is set, version {view['version']}", json)
 
 
@@ -78,10 +77,9 @@ def list_secrets(at: Target, local: Local = False, json: AsJson = False) -> None
 
       penstock secret list
     """
-    if at.db is None:
-        found = at.ask(lambda engine: engine.listed("/api/secrets"))
-    else:
-        found = msgspec.to_builtins(in_database(at.db, lambda access: access.list_secrets("", 1000)))
+    found = with_access(
+        at, lambda engine: engine.listed("/api/secrets"), lambda access: access.list_secrets("", 1000)
+    )
     print_list(
         found,
         json,
@@ -104,10 +102,12 @@ def remove_secret(at: Target, name: Name, json: AsJson = False) -> None:
 
       penstock secret rm mail.password
     """
-    if at.db is None:
-        at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "secrets", name)))
-    else:
-        in_database(at.db, lambda access: access.delete_secret(ME, name))
+    path = path_of("api", "secrets", name)
+    with_access(
+        at,
+        lambda engine: engine.connection.ask("DELETE", path),
+        lambda access: access.delete_secret(ME, name),
+    )
     print_result({"name": name, "removed": True}, f"{printable(name)} is removed", json)
 
 
@@ -136,12 +136,10 @@ def rotate_key(at: Target, reseal: Reseal = False, json: AsJson = False) -> None
 
       penstock secret rotate --reseal
     """
-    if at.db is None:
-        path, body = path_of("api", "secret-keys", "rotate"), {"make": not reseal}
-        view: dict[str, Any] = at.ask(lambda engine: engine.connection.ask("POST", path, body))
-        sealed = int(view["sealed"])
-    else:
-        sealed = in_database(
-            at.db, lambda access: access.reseal_secrets(ME) if reseal else access.rotate_key(ME)
-        )
+    done = with_access(
+        at,
+        lambda engine: engine.connection.post(path_of("api", "secret-keys", "rotate"), {"make": not reseal}),
+        lambda access: access.reseal_secrets(ME) if reseal else access.rotate_key(ME),
+    )
+    sealed = done if isinstance(done, int) else int(done["sealed"])
     print_result({"sealed": sealed}, f"{plural(sealed, 'secret')} sealed anew", json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from penstock.cli.io.problems import Wrong
 from penstock.flow.drawings import diagram_of, to_mermaid, to_pnml, to_svg
 from penstock.steps.kinds import OFFERS
 
-FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
+FORMATS = {"svg": (".svg",), "mermaid": (".mmd",), "pnml": (".pnml",)}
 
 Output = Annotated[str | None, option("--output -o", "PATH", "Where to write: .svg, .mmd or .pnml.")]
 Format = Annotated[
@@ -45,7 +46,8 @@ def draw(
 
       penstock draw shop.yaml --format pnml > shop.pnml
     """
-    kind = chosen_format(output, format)
+    known = ("svg, mermaid or pnml", ".svg, .mmd or .pnml")
+    kind = chosen_format(output, format, FORMATS, "mermaid", "draw", known)
     drawing = drawn(read(file, tasks, no_tasks), kind)
     deliver(drawing, "drawing", {"file": file, "format": kind}, output, json)
 
@@ -63,21 +65,26 @@ def deliver(text: str, what: str, about: dict[str, Any], output: str | None, as_
         note(f"wrote {output}")
 
 
-def chosen_format(output: str | None, format: str | None) -> str:
-    """The format asked for, by name or by the ending of the path. Raises Wrong."""
+def chosen_format(
+    output: str | None,
+    format: str | None,
+    formats: Mapping[str, Sequence[str]],
+    usual: str,
+    verb: str,
+    known: tuple[str, str],
+) -> str:
+    """The format asked for, by name or by the ending of the path; `known` lists both for people. Raises Wrong."""
     if format is not None:
-        if format not in FORMATS:
-            raise Wrong.because(f"--format '{format}' is not known: say svg, mermaid or pnml.")
+        if format not in formats:
+            raise Wrong.because(f"--format '{format}' is not known: say {known[0]}.")
         return format
     if output is None:
-        return "mermaid"
-    suffix = Path(output).suffix.lower()
-    for name, ending in FORMATS.items():
-        if suffix == ending:
+        return usual
+    ending = Path(output).suffix.lower()
+    for name, endings in formats.items():
+        if ending in endings:
             return name
-    raise Wrong.because(
-        f"'{output}' does not say what to draw: end it in .svg, .mmd or .pnml, or give --format."
-    )
+    raise Wrong.because(f"'{output}' does not say what to {verb}: end it in {known[1]}, or give --format.")
 
 
 def drawn(workflow: Read, kind: str) -> str:

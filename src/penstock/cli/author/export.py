@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from penstock.cli.author.draw import deliver, drawn
+from penstock.cli.author.draw import chosen_format, deliver, drawn
 from penstock.cli.io.inputs import STDIN, AsJson, Read, read
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
@@ -58,28 +58,12 @@ def export(
 
       penstock export shop.yaml -o shop.pnml
     """
-    kind = _format(output, format)
+    known = (", ".join(FORMATS), ", ".join(sum(FORMATS.values(), ())))
+    kind = chosen_format(output, format, FORMATS, "yaml", "write", known)
     workflow = _read(at, which, version)
     text = _written(workflow, kind)
     about = {"workflow": workflow.loaded.definition.name, "format": kind}
     deliver(text, "text", about, output, json)
-
-
-def _format(output: str | None, format: str | None) -> str:
-    """The format asked for, by name or by the ending of the path. Raises Wrong."""
-    if format is not None:
-        if format not in FORMATS:
-            raise Wrong.because(f"--format '{format}' is not known: say {', '.join(FORMATS)}.")
-        return format
-    if output is None:
-        return "yaml"
-    ending = Path(output).suffix.lower()
-    for name, endings in FORMATS.items():
-        if ending in endings:
-            return name
-    raise Wrong.because(
-        f"'{output}' does not say what to write: end it in {', '.join(sum(FORMATS.values(), ()))}, or give --format."
-    )
 
 
 def _read(at: Target, which: str, version: int | None) -> Read:

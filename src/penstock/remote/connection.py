@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -29,6 +30,11 @@ class StreamEvent(msgspec.Struct, frozen=True):
     event: str
     id: str | None
     data: Any
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """A body of what is not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def path_of(*names: str) -> str:
@@ -79,15 +85,11 @@ class Connection:
             sent.setdefault("content-type", "application/json")
         data = body if isinstance(body, bytes | None) else _encode(body)
         limit = aiohttp.ClientTimeout(total=patience or self._patience, connect=10)
-        try:
+        with self._telling():
             async with self._opened().request(
                 method, self.url + path, data=data, params=_query(query), headers=sent, timeout=limit
             ) as answer:
                 return self._read(answer, await answer.read()), answer.headers
-        except aiohttp.ClientConnectorError as error:
-            raise NoServer(self.url, str(error.os_error.strerror or error)) from error
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ServerAway(self.url, _why(error)) from error
 
     async def stream(
         self, path: str, *, query: Mapping[str, Any] | None = None
@@ -95,7 +97,7 @@ class Connection:
         """The events of a stream. Raises as `ask`, also when it breaks off."""
         sent = {"accept": "text/event-stream"}
         limit = aiohttp.ClientTimeout(total=None, connect=10, sock_read=SILENCE)
-        try:
+        with self._telling():
             async with self._opened().get(
                 self.url + path, params=_query(query), headers=sent, timeout=limit
             ) as answer:
@@ -104,8 +106,14 @@ class Connection:
                     raise NotPenstock(self.url, f"{path} is no stream")
                 async for told in _events(answer.content):
                     yield told
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Raises NoServer or ServerAway where the line fails."""
+        try:
+            yield
         except aiohttp.ClientConnectorError as error:
-            raise NoServer(self.url, str(error.os_error.strerror or error)) from error
+            raise NoServer(self.url) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ServerAway(self.url, _why(error)) from error
 

@@ -14,7 +14,7 @@ import msgspec
 from penstock.engine.operations import Operations
 from penstock.engine.runs import Runs
 from penstock.flow.views.run_view import time_text
-from penstock.remote.connection import DEFAULT, Connection, StreamEvent, path_of
+from penstock.remote.connection import DEFAULT, Connection, StreamEvent, given, path_of
 from penstock.remote.paging import PAGE, up_to
 from penstock.remote.schedules import RemoteSchedules
 from penstock.runtime.commands.verbs import VERBS
@@ -41,9 +41,9 @@ def asks(
     async def asking(self: RemoteEngine, /, *args: P.args, **how: P.kwargs) -> Result:
         said = signature.bind(self, *args, **how)
         said.apply_defaults()
-        given = {**said.arguments, "id": said.arguments["run"]}
-        path = path_of(*(each.format_map(given) for each in verb.path[1:].split("/")))
-        body = _given(**{each.encode_name: given[each.name] for each in takes})
+        named = {**said.arguments, "id": said.arguments["run"]}
+        path = path_of(*(each.format_map(named) for each in verb.path[1:].split("/")))
+        body = given(**{each.encode_name: named[each.name] for each in takes})
         view: Any = await self.connection.post(path, body)
         return view["id"] if verb.makes_run else view  # type: ignore[no-any-return]
 
@@ -63,7 +63,7 @@ class RemoteEngine:
         self, name: str, text: str, *, note: str | None = None, start: bool | None = None, again: bool = True
     ) -> dict[str, Any]:
         """Publish a definition, YAML or JSON as it was written: `version`, `verdict`, `findings`."""
-        body = _given(definition=text, note=note, start=start, again=again)
+        body = given(definition=text, note=note, start=start, again=again)
         return await self.connection.post(path_of("api", "workflows", name, "publish"), body)
 
     async def workflows(self) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ class RemoteEngine:
         version: int | None = None,
     ) -> str:
         """Start a run; its id. A key seen before gives the first run."""
-        body = _given(
+        body = given(
             subject=subject, input=input, labels=labels, idempotency_key=idempotency_key, version=version
         )
         return str((await self.connection.post(path_of("api", "workflows", workflow, "runs"), body))["id"])
@@ -123,7 +123,7 @@ class RemoteEngine:
     ) -> str:
         """Fire an outside event into a run, named by `run` or found by `key`: `accepted`, `duplicate` or `recorded`."""
         path = "/api/events" if run is None else path_of("api", "runs", run, "events")
-        answer = await self.connection.post(path, _given(event=event, data=data, key=key, id=id))
+        answer = await self.connection.post(path, given(event=event, data=data, key=key, id=id))
         return "duplicate" if answer.get("duplicate") else str(answer.get("status", "accepted"))
 
     async def wait(self, run: str, timeout: float | None = None) -> dict[str, Any]:
@@ -159,12 +159,12 @@ class RemoteEngine:
         self, id: str, decision: str, *, fields: Any = None, comment: str | None = None
     ) -> dict[str, Any]:
         """Approve or reject, once."""
-        body = _given(decision=decision, fields=fields, comment=comment)
+        body = given(decision=decision, fields=fields, comment=comment)
         return await self.connection.post(path_of("api", "approvals", id), body)
 
     async def edit_tokens(self, **changes: Any) -> dict[str, Any]:
         """Insert, update and delete tokens, all or none."""
-        return await self.connection.post("/api/tokens", _given(**changes))
+        return await self.connection.post("/api/tokens", given(**changes))
 
     # -- reading -------------------------------------------------------------------------------------------
 
@@ -243,10 +243,6 @@ class RemoteEngine:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _workflow_path(workflow: str | None, action: str) -> str:

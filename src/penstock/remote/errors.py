@@ -25,7 +25,6 @@ class BadServer(RemoteError):
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(f"'{url}' {why}: write --server http://host:port")
-        self.url = url
 
 
 class NoServer(RemoteError):
@@ -33,11 +32,10 @@ class NoServer(RemoteError):
 
     code = "no_server"
 
-    def __init__(self, url: str, why: str = "") -> None:
+    def __init__(self, url: str) -> None:
         super().__init__(
             f"there is no Penstock at {url}: start one with `penstock up`, or name one with --server"
         )
-        self.url, self.why = url, why
 
 
 class ServerAway(RemoteError):
@@ -49,7 +47,6 @@ class ServerAway(RemoteError):
         super().__init__(
             f"the Penstock at {url} does not answer ({why}); whether it was done is not known: ask again"
         )
-        self.url = url
 
 
 class NotPenstock(RemoteError):
@@ -59,4 +56,3 @@ class NotPenstock(RemoteError):
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(f"what answers at {url} is no Penstock ({why}): look at --server")
-        self.url = url

@@ -181,18 +181,13 @@ class HttpGate:
             case Failed() as failed:
                 error = wire.Error(failed.error.message, _kind(failed.error.kind), failed.error.detail)
                 after = None if failed.retry_after is None else failed.retry_after.total_seconds()
-                return self._item(
-                    report.lease, fail=wire.Fault(error=error, retry=failed.retry, retry_after=after)
-                )
+                fault = wire.Fault(error=error, retry=failed.retry, retry_after=after)
             case TimedOut() as lost:
-                return self._item(
-                    report.lease, fail=wire.Fault(error=wire.Error(lost.message or "it is lost", "lost"))
-                )
+                fault = wire.Fault(error=wire.Error(lost.message or "it is lost", "lost"))
             case Parked():
-                error = wire.Error(
-                    "only a task of the server itself can leave its work to somebody outside", "fatal"
-                )
-                return self._item(report.lease, fail=wire.Fault(error=error, retry=False))
+                why = "only a task of the server itself can leave its work to somebody outside"
+                fault = wire.Fault(error=wire.Error(why, "fatal"), retry=False)
+        return self._item(report.lease, fail=fault)
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         told = await self._say([self._item(lease, release=wire.Nothing()) for lease in leases])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from penstock.remote.connection import Connection, path_of
+from penstock.remote.connection import Connection, given, path_of
 
 
 class RemoteSchedules:
@@ -24,10 +24,8 @@ class RemoteSchedules:
         self, *, cron: str | None = None, every: Any = None, tz: str | None = None, count: int = 5
     ) -> dict[str, Any]:
         """The next ticks of a schedule that is not saved yet."""
-        body = {"cron": cron, "every": every, "tz": tz, "count": count}
-        return await self._connection.post(
-            "/api/schedules/preview", {name: value for name, value in body.items() if value is not None}
-        )
+        body = given(cron=cron, every=every, tz=tz, count=count)
+        return await self._connection.post("/api/schedules/preview", body)
 
     async def backfill(
         self, workflow: str, *, since: str, until: str, dry_run: bool = False

@@ -17,6 +17,8 @@ PART = "release"
 PAGE, MAX_PAGE = 10, 1000
 
 Handler = Callable[[RequestContext[None, None]], Awaitable[Any]]
+View = Callable[[RequestContext[None, None], Any], Any]
+"""How one item of a list is shown."""
 
 
 def coordinator_of(context: RequestContext[None, None]) -> Coordinator:
@@ -51,8 +53,10 @@ def address(context: RequestContext[None, None], path: str) -> str:
     return f"{str(context.request.base_url).rstrip('/')}{path}"
 
 
-def page(context: RequestContext[None, None], items: Sequence[Any]) -> dict[str, Any]:
-    """Some of the items by `limit` and `offset`, with the addresses of the pages around."""
+def page(
+    context: RequestContext[None, None], items: Sequence[Any], view: View = lambda context, item: item
+) -> dict[str, Any]:
+    """Some of the items by `limit` and `offset` as `view` shows each, with the addresses of the pages around."""
     query = context.request.query_params
     limit = min(_number(query.get("limit"), PAGE) or PAGE, MAX_PAGE)
     offset = _number(query.get("offset"), 0)
@@ -66,7 +70,7 @@ def page(context: RequestContext[None, None], items: Sequence[Any]) -> dict[str,
         "count": len(items),
         "next": link(offset + limit) if offset + limit < len(items) else None,
         "previous": link(max(offset - limit, 0)) if offset > 0 else None,
-        "results": items[offset : offset + limit],
+        "results": [view(context, item) for item in items[offset : offset + limit]],
     }
 
 

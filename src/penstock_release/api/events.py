@@ -39,9 +39,7 @@ async def list_release_events(context: RequestContext[None, None]) -> Any:
     kinds = [each.strip() for each in context.request.query_params.get("event_type", "").split(",")]
     if any(kinds):
         found = [event for event in found if event["event_type"] in kinds]
-    shown = page(context, matching(context, found, "task_service", "task"))
-    shown["results"] = [event_view(context, event) for event in shown["results"]]
-    return shown
+    return page(context, matching(context, found, "task_service", "task"), event_view)
 
 
 async def _found(context: RequestContext[None, None]) -> Document:

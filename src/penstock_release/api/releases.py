@@ -66,10 +66,14 @@ async def list_releases(context: RequestContext[None, None]) -> Any:
     """The releases, newest first."""
     here = coordinator_of(context)
     await here.releases.catch_up()
-    shown = page(context, matching(context, await here.releases.all(), "state"))
-    ids = [each["kf_id"] for each in shown["results"]]
-    shown["results"] = await views(context, await here.releases.some(ids))
-    return shown
+    return await release_page(context, matching(context, await here.releases.all(), "state"))
+
+
+async def release_page(context: RequestContext[None, None], found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Some of the releases that were found."""
+    shown = page(context, [each["kf_id"] for each in found])
+    some = await coordinator_of(context).releases.some(shown["results"])
+    return {**shown, "results": await views(context, some)}
 
 
 @calls.post("/releases", "operate", status=201, **_BODY)

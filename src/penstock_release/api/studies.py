@@ -7,7 +7,7 @@ from typing import Any
 from penstock.api.extension import Calls, Reply, RequestContext
 from penstock_release.api import wire
 from penstock_release.api.answers import address, body_of, coordinator_of, matching, page
-from penstock_release.api.releases import views
+from penstock_release.api.releases import release_page
 
 calls = Calls("studies")
 _NOTE: dict[str, Any] = {"takes": wire.ReleaseNoteIn, "reads": "raw", "gives": wire.ReleaseNote}
@@ -43,10 +43,7 @@ async def list_releases_of_study(context: RequestContext[None, None]) -> Any:
     here, id = coordinator_of(context), context.path["id"]
     await here.shelf.require(f"studies/{id}")
     await here.releases.catch_up()
-    shown = page(context, [each for each in await here.releases.all() if id in each["studies"]])
-    ids = [each["kf_id"] for each in shown["results"]]
-    shown["results"] = await views(context, await here.releases.some(ids))
-    return shown
+    return await release_page(context, [each for each in await here.releases.all() if id in each["studies"]])
 
 
 def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str, Any]:
@@ -58,9 +55,7 @@ def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str
 async def list_notes(context: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
     found = await coordinator_of(context).shelf.newest("notes/")
-    shown = page(context, matching(context, found, "author", "study", "release"))
-    shown["results"] = [_note(context, each) for each in shown["results"]]
-    return shown
+    return page(context, matching(context, found, "author", "study", "release"), _note)
 
 
 @calls.post("/release-notes", "operate", status=201, **_NOTE)

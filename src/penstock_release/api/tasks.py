@@ -28,9 +28,7 @@ async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     here = coordinator_of(context)
     await here.releases.catch_up()
     found = await here.shelf.newest("tasks/")
-    shown = page(context, matching(context, found, "release", "task_service", "state"))
-    shown["results"] = [task_view(context, task) for task in shown["results"]]
-    return shown
+    return page(context, matching(context, found, "release", "task_service", "state"), task_view)
 
 
 @calls.get("/tasks/{id}", "read", gives=wire.ReleaseTask)

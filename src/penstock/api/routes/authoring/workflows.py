@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from penstock.access.roles import Action
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page, page
 from penstock.api.wire.workflows import Halted, WorkflowLine, WorkflowQuery, WorkflowState
+from penstock.engine.engine import Engine
 
 calls = Calls("workflows")
 
@@ -21,40 +24,27 @@ async def list_workflows(context: RequestContext[None, WorkflowQuery]) -> Any:
     return page(items, limit, lambda each: each["name"])
 
 
-async def _state(context: RequestContext[None, None]) -> Any:
-    return next(each for each in await context.engine.workflows() if each["name"] == context.path["name"])
+def _serve(name: str, right: Action, act: Callable[[Engine, str], Awaitable[None]], summary: str) -> None:
+    """Put a switch of one workflow among the calls."""
+
+    async def switch(context: RequestContext[None, None]) -> Any:
+        workflow = context.may_workflow(right)
+        await act(context.engine, workflow)
+        return next(each for each in await context.engine.workflows() if each["name"] == workflow)
+
+    switch.__name__, switch.__doc__ = f"{name}_workflow", summary
+    calls.post(f"/api/workflows/{{name}}/{name}", right, gives=WorkflowState)(switch)
 
 
-@calls.post("/api/workflows/{name}/start", "author", gives=WorkflowState)
-async def start_workflow(context: RequestContext[None, None]) -> Any:
-    """Let the source of a workflow make runs."""
-    context.may("author", context.path["name"])
-    await context.engine.start_source(context.path["name"])
-    return await _state(context)
-
-
-@calls.post("/api/workflows/{name}/stop", "author", gives=WorkflowState)
-async def stop_workflow(context: RequestContext[None, None]) -> Any:
-    """Let the source of a workflow make no more runs; those under way finish."""
-    context.may("author", context.path["name"])
-    await context.engine.stop_source(context.path["name"])
-    return await _state(context)
-
-
-@calls.post("/api/workflows/{name}/pause", "operate", gives=WorkflowState)
-async def pause_workflow(context: RequestContext[None, None]) -> Any:
-    """Dispatch nothing new of a workflow; events are kept."""
-    context.may("operate", context.path["name"])
-    await context.engine.pause_workflow(context.path["name"])
-    return await _state(context)
-
-
-@calls.post("/api/workflows/{name}/resume", "operate", gives=WorkflowState)
-async def resume_workflow(context: RequestContext[None, None]) -> Any:
-    """Go on where the pause of a workflow held its runs."""
-    context.may("operate", context.path["name"])
-    await context.engine.resume_workflow(context.path["name"])
-    return await _state(context)
+_serve("start", "author", Engine.start_source, "Let the source of a workflow make runs.")
+_serve(
+    "stop",
+    "author",
+    Engine.stop_source,
+    "Let the source of a workflow make no more runs; those under way finish.",
+)
+_serve("pause", "operate", Engine.pause_workflow, "Dispatch nothing new of a workflow; events are kept.")
+_serve("resume", "operate", Engine.resume_workflow, "Go on where the pause of a workflow held its runs.")
 
 
 @calls.post("/api/pause", "admin", gives=Halted)

@@ -27,7 +27,7 @@ from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.server.http import bind, serving_on
+from penstock.server.http import serving_on
 from penstock.server.settings import Settings
 from penstock.store.errors import NeedsMigration
 from penstock.store.open import is_shared, open_store, sqlite_path
@@ -48,7 +48,6 @@ class NeedsToken(PenstockError):
             f"{host} can be reached from other machines, so sign-in is needed: make a token with "
             "`penstock access create --role admin --db URL`, or set PENSTOCK_TOKEN to the first admin token"
         )
-        self.host = host
 
 
 class WeakToken(PenstockError):
@@ -95,11 +94,6 @@ def require_sign_in(front: Front, tokens: bool = False) -> None:
         raise WeakToken
     if not front.local and front.token is None and not tokens:
         raise NeedsToken(front.host)
-
-
-def opened(front: Front) -> socket.socket:
-    """The bound socket: whoever calls before the server is ready waits. Raises PortTaken."""
-    return bind(front.host, front.port)
 
 
 def access_to(store: Store, db: str) -> Access:

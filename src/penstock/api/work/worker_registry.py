@@ -139,10 +139,8 @@ class WorkerRegistry:
         """Raises TooManyWorkers: one that comes by ever new names would fill the memory and the store with them."""
         if caller.role == "admin" or caller.token_id is None or worker_key(caller, worker) in self._there:
             return
-        since, mine = (
-            asyncio.get_running_loop().time() - WORKER_TIMEOUT.total_seconds(),
-            worker_key(caller, ""),
-        )
+        since = asyncio.get_running_loop().time() - WORKER_TIMEOUT.total_seconds()
+        mine = worker_key(caller, "")
         if sum(id.startswith(mine) and noted > since for id, (_, noted) in self._there.items()) >= WORKERS:
             raise TooManyWorkers(WORKERS)
 

@@ -74,7 +74,7 @@ def play_fast(
         return False
 
     try:
-        with _tasks_print_to_stderr():
+        with redirect_stdout(sys.stderr):  # what tasks print must not end up between the lines of the answer
             hosted = host.run_of(begin(host))
             play_out(host, clock, hosted.snapshot.run.id, stop=look)
             follow(hosted)
@@ -87,7 +87,7 @@ def play_real(
     tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]
 ) -> Played:
     """Run in real time; Ctrl-C cancels the run with its clean-up, a second one quits."""
-    with _tasks_print_to_stderr():
+    with redirect_stdout(sys.stderr):
         return asyncio.run(_play_real(tasks, begin, follow, say))
 
 
@@ -165,10 +165,3 @@ class _Rest:
             self.host.cancel(self.run)
         except RunEnded:
             self.over.set()
-
-
-@contextmanager
-def _tasks_print_to_stderr() -> Iterator[None]:
-    """What tasks print must not end up between the lines of the answer."""
-    with redirect_stdout(sys.stderr):
-        yield

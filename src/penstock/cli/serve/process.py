@@ -35,7 +35,8 @@ from penstock.flow.model.names import wrong_identifier
 from penstock.flow.values.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to, redact_logs
 from penstock.objects.stores import Stores
-from penstock.server.build import Front, answering, opened, task_environment_of
+from penstock.server.build import Front, answering, task_environment_of
+from penstock.server.http import bind
 from penstock.server.settings import Settings
 from penstock.server.tracing import begin_tracing, tracing_wanted
 from penstock.sources.triggers.trigger import Means
@@ -90,8 +91,6 @@ Announce = Callable[[Running, str | None], Awaitable[None]]
 def serve(post: Post, announce: Announce, level: str, role: str, log_format: str = "text") -> None:
     """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
     with logging_to_stderr(level, log_format):
-        # What the HTTP server says of its own life is said here already.
-        logging.getLogger("uvicorn").setLevel(logging.WARNING)
         event_loop.run(_serve(post, announce, role))
 
 
@@ -142,7 +141,7 @@ def read_post(
 async def _serve(post: Post, announce: Announce, role: str) -> None:
     stop = stop_on_signals(post.grace)
     # Bound before the store is opened: a port that is taken must not leave anything behind.
-    with nullcontext() if post.front is None else opened(post.front) as listener:
+    with nullcontext() if post.front is None else bind(post.front.host, post.front.port) as listener:
         begun = asyncio.Event()
         async with _working(post, role) as running, _answering(post, running, listener, begun) as base:
             await announce(running, base)

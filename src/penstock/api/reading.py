@@ -164,6 +164,12 @@ async def _part(request: Request) -> tuple[bytes, bool]:
     return message.get("body", b""), message.get("more_body", False)
 
 
+async def disconnected(receive: Receive) -> None:
+    """Wait until nobody is there any more who would read an answer."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def _throw_away(request: Request, more: bool = True) -> None:
     """Read on for a moment: who is cut off while sending does not see the answer."""
     size = 0

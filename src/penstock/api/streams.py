@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from penstock.access.caller import Caller
 from penstock.access.errors import Forbidden, Unauthenticated
+from penstock.api.reading import disconnected
 from penstock.flow.errors import PenstockError
 
 MEDIA = "text/event-stream"
@@ -104,7 +105,7 @@ class StreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send(send, scope["method"] == "HEAD"))
-        gone = asyncio.create_task(_gone(receive))
+        gone = asyncio.create_task(disconnected(receive))
         refused = asyncio.create_task(_refused(self._still))
         self._streams.begin(sending, self._caller)
         try:
@@ -145,8 +146,3 @@ async def _refused(still: Callable[[], Awaitable[None]]) -> None:
             await still()
         except (Unauthenticated, Forbidden):
             return
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

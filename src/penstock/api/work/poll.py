@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.access.caller import Caller
-from penstock.api.reading import NotFitting
+from penstock.api.reading import NotFitting, disconnected
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.lease_tokens import held_by
 from penstock.api.work.worker_registry import Behind, WorkerRegistry, worker_key
@@ -47,7 +47,7 @@ async def poll(
 async def _given(
     behind: Behind, claiming: asyncio.Task[list[Assignment]], request: Request
 ) -> list[Assignment]:
-    gone = asyncio.ensure_future(_hung_up(request))
+    gone = asyncio.ensure_future(disconnected(request.receive))
     try:
         await asyncio.wait({claiming, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not gone.done():
@@ -59,11 +59,6 @@ async def _given(
     if not claiming.cancelled() and claiming.exception() is None and (given := claiming.result()):
         await behind.gate.release([each.lease for each in given])
     raise ClientDisconnect
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        continue
 
 
 def _lists(body: Poll, caller: Caller) -> tuple[str, ...]:

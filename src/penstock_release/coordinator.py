@@ -51,9 +51,10 @@ class Coordinator:
         if self.options.signs:
             for name in (workflow.SECRET, workflow.OLD_SECRET):
                 await self.engine.give_secret(name, self.bearer.header, self.bearer.renew)
+        rest = self.options.health_every.total_seconds()
         self._chores = [
             asyncio.create_task(self._again(self.look, self._rest_of_looking), name="releases"),
-            asyncio.create_task(self._again(self.check_health, self._rest_of_health), name="health"),
+            asyncio.create_task(self._again(self.check_health, lambda _: asyncio.sleep(rest)), name="health"),
         ]
         return self
 
@@ -158,6 +159,3 @@ class Coordinator:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self.wake.wait(), seconds * IDLE)
-
-    async def _rest_of_health(self, _: int) -> None:
-        await asyncio.sleep(self.options.health_every.total_seconds())

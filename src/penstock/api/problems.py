@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
@@ -181,15 +182,10 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
     if isinstance(error, NotFitting | Unreadable):
         return error.errors
     if isinstance(error, DefinitionError):
-        return [
-            {"path": p.path, "code": p.code, "message": p.message, "line": p.line, "column": p.column}
-            for p in error.problems
-        ]
+        return [asdict(problem) for problem in error.problems]
     if isinstance(error, InvalidInput | InvalidEvent | InvalidFields | InvalidOutput):
-        top = POINTERS[type(error)]
-        return [
-            {"path": top + pointer_of(text), "code": "schema", "message": text} for text in error.problems
-        ]
+        top, wrong = POINTERS[type(error)], error.problems
+        return [{"path": top + pointer_of(text), "code": "schema", "message": text} for text in wrong]
     if isinstance(error, CannotCall):
         return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]
     return []

@@ -25,13 +25,10 @@ def assignment_of(given: Given) -> Assignment:
     """Work from far away, as if it came from this process. The lease is a name for it here, and no more."""
     firing = int(given.id[len(given.run.id) + 1 :].partition(".")[0])
     index = WHOLE if given.index is None else given.index
-    lease = Lease(given.run.id, firing, index, given.attempt, _fence(given.lease))
+    # Tells two leases of one attempt apart: the real fence is inside the text, which is opaque here.
+    fence = hash(given.lease)
+    lease = Lease(given.run.id, firing, index, given.attempt, fence)
     return Assignment(lease, _attempt(given, firing), given.expires, given.deadline)
-
-
-def _fence(text: str) -> int:
-    """Tells two leases of one attempt apart: the real one is inside the text, which is opaque here."""
-    return hash(text)
 
 
 def _attempt(given: Given, firing: int) -> Attempt:
@@ -62,11 +59,8 @@ def _tokens(events: dict[str, Any], input: dict[str, Any]) -> tuple[Token, ...]:
 
 
 def _timeouts(left: Left) -> Timeouts:
-    if left.start_to_close is None and left.schedule_to_close is None:
-        return Timeouts(heartbeat=timedelta(seconds=left.heartbeat))
-    return Timeouts(
-        None, _span(left.start_to_close), _span(left.schedule_to_close), timedelta(seconds=left.heartbeat)
-    )
+    heartbeat = timedelta(seconds=left.heartbeat)
+    return Timeouts(None, _span(left.start_to_close), _span(left.schedule_to_close), heartbeat)
 
 
 def _span(seconds: float | None) -> timedelta | None:

@@ -106,7 +106,9 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
             f"/items/{number}", "say exactly one of `complete`, `fail`, `release`, `heartbeat` and `log`"
         )
     if isinstance(item.complete, Completion):
-        _validate_port(item, held, item.complete.port)
+        # A typing mistake must not end the run: the worker may name another port.
+        if held.ports and item.complete.port not in held.ports:
+            raise InvalidPort(item.id, item.complete.port, held.ports)
         batch.reports.append((number, Report(held.lease, _done(item.complete, limit))))
     elif isinstance(item.fail, Fault):
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
@@ -157,12 +159,6 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
     if verdict == "superseded":
         return AttemptSuperseded(id)
     return AlreadyCompleted(id) if verdict == "conflict" else None
-
-
-def _validate_port(item: Item, held: Held, port: str) -> None:
-    """A typing mistake must not end the run: the worker may name another port."""
-    if held.ports and port not in held.ports:
-        raise InvalidPort(item.id, port, held.ports)
 
 
 async def _flow(flows: FlowCache, held: Held) -> Flow | None:

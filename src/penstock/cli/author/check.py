@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -27,13 +28,15 @@ from penstock.steps.kinds import OFFERS
 SHORT_TRACE = 5
 """Moves up to which a trace is one line."""
 
-SEVERITIES = ("error", "warning", "info")
-
 
 def show_report(console: Console, file: str, text: str, report: Report) -> None:
     """Every finding, then the verdict."""
     show_findings(console, file, text, report.findings)
-    _show_verdict(console, file, report)
+    console.print(Text.assemble((printable(file), "bold"), ": ", verdict_words(report)))
+    if report.verdict != "proved" and report.covered:
+        console.print(f"  covered: {printable(str(report.covered))}", style="faint")
+    for each in report.assumes:
+        console.print(f"  assumes: {printable(each)}", style="faint")
 
 
 def show_findings(console: Console, file: str, text: str, findings: Iterable[Finding]) -> None:
@@ -86,14 +89,6 @@ def move_words(move: Event | Fire) -> str:
     return move.step if move.port is None else f"{move.step} ({move.port})"
 
 
-def _show_verdict(console: Console, file: str, report: Report) -> None:
-    console.print(Text.assemble((printable(file), "bold"), ": ", verdict_words(report)))
-    if report.verdict != "proved" and report.covered:
-        console.print(f"  covered: {printable(str(report.covered))}", style="faint")
-    for each in report.assumes:
-        console.print(f"  assumes: {printable(each)}", style="faint")
-
-
 def verdict_words(report: Report) -> Text:
     """The verdict in one line, with how much was looked at and how long it took."""
     effort = f"{plural(report.states, 'state')}, {report.seconds * 1000:.0f} ms"
@@ -108,10 +103,9 @@ def verdict_words(report: Report) -> Text:
 
 def counts_of(findings: Sequence[Finding]) -> str:
     """`2 errors, 1 warning`; empty where nothing was found."""
-    counts = {severity: sum(each.severity == severity for each in findings) for severity in SEVERITIES}
-    words = [plural(counts["error"], "error"), plural(counts["warning"], "warning")]
-    parts = [word for word, severity in zip(words, SEVERITIES, strict=False) if counts[severity]]
-    return ", ".join([*parts, *([f"{counts['info']} info"] if counts["info"] else [])])
+    counts = Counter(each.severity for each in findings)
+    words = [plural(counts[severity], severity) for severity in ("error", "warning") if counts[severity]]
+    return ", ".join([*words, *([f"{counts['info']} info"] if counts["info"] else [])])
 
 
 Strict = Annotated[bool, typer.Option("--strict", help="A warning also makes exit code 1.")]
@@ -162,9 +156,10 @@ def check(
     seconds = read_duration(budget, "--budget").total_seconds()
     checked = []
     for file in files:
-        checked.append(check_file(file, tasks, no_tasks, seconds))
-        if not json:
-            _show(checked[-1])
+        each = check_file(file, tasks, no_tasks, seconds)
+        checked.append(each)
+        if each.workflow and each.report and not json:
+            show_report(out(), each.file, each.workflow.text, each.report)
     if json:
         views = [each.view() for each in checked]
         print_json(views[0] if len(views) == 1 else views)
@@ -185,16 +180,8 @@ def check_file(file: str, tasks: list[str] | None, no_tasks: bool, seconds: floa
     return Checked(wrong.file or file, wrong=wrong)
 
 
-def _show(checked: Checked) -> None:
-    if checked.workflow and checked.report:
-        show_report(out(), checked.file, checked.workflow.text, checked.report)
-
-
 def _show_summary(checked: list[Checked], strict: bool) -> None:
-    counts: dict[str, int] = {}
-    for each in checked:
-        verdict = each.report.verdict if each.report else "unreadable"
-        counts[verdict] = counts.get(verdict, 0) + 1
+    counts = Counter(each.report.verdict if each.report else "unreadable" for each in checked)
     parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     worst = max(each.code(strict) for each in checked)
     style = "good" if worst == YES else "error"

@@ -71,7 +71,9 @@ def import_(
     text = None
     try:
         text = text_in(file)
-        made = import_text(kind, text, name or _own_name(kind, file))
+        # The name of the file, where the text itself has none.
+        own = None if file == STDIN or kind == "pinball" else Path(file).stem
+        made = import_text(kind, text, name or own)
     except DefinitionError as error:
         raise Wrong.reading(error, shown, text) from None
     yaml = made.yaml()
@@ -105,11 +107,6 @@ def _validate_target(file: str, output: str | None) -> None:
             f"{output} would be next to {file}, which then counts as its tasks and is run: write it under another "
             "name with -o."
         )
-
-
-def _own_name(kind: str, file: str) -> str | None:
-    """The name of the file, where the text itself has none."""
-    return None if file == STDIN or kind == "pinball" else Path(file).stem
 
 
 def _say(made: Imported, output: str | None) -> None:

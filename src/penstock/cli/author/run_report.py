@@ -32,7 +32,8 @@ def show_run(hosted: InMemoryRun, args: Sequence[str], virtual: bool) -> None:
     console, snapshot = out(), hosted.snapshot
     _show_head(console, snapshot, virtual)
     _show_steps(console, hosted)
-    _show_failures(console, snapshot)
+    for line in failures(snapshot):
+        console.print(Text.assemble(("error", "error"), ": ", printable(line)))
     if snapshot.status == "waiting":
         _show_waiting(console, hosted, args)
     if snapshot.status == "stalled":
@@ -73,11 +74,6 @@ def times(history: Sequence[Entry]) -> dict[str, timedelta]:
         if entry.kind in ("ended", "withdrawn") and entry.step and entry.firing in began:
             spent[entry.step] = spent.get(entry.step, timedelta()) + (entry.at - began[entry.firing])
     return spent
-
-
-def _show_failures(console: Console, snapshot: Snapshot) -> None:
-    for line in failures(snapshot):
-        console.print(Text.assemble(("error", "error"), ": ", printable(line)))
 
 
 def failures(snapshot: Snapshot) -> Iterator[str]:

@@ -16,7 +16,7 @@ from penstock.cli.io.tables import print_table
 from penstock.cli.runs.progress import seconds
 from penstock.testing.simulation import Chances
 from penstock.testing.simulation import simulate as play_many
-from penstock.testing.summary import CriticalPath, Durations, Stall, Summary
+from penstock.testing.summary import CriticalPath, Durations, Summary
 
 BAR = 24
 """Columns of the longest bar."""
@@ -67,7 +67,8 @@ def _show(console: Console, summary: Summary) -> None:
     console.print()
     _show_ends(console, summary)
     for stall in summary.stalls:
-        _show_stall(console, stall)
+        why = f" {plural(stall.runs, 'run')}: {printable(stall.words())}"
+        console.print(Text.assemble(("stalled", "error"), why))
     console.print()
     _show_steps(console, summary)
     if summary.seconds is not None:
@@ -83,11 +84,6 @@ def _show_ends(console: Console, summary: Summary) -> None:
         bar = Text("█" * max(1, round(share.share * BAR)), style)
         rows.append((Text(end.replace("_", " "), style), f"{share.runs:,}", f"{share.share:.1%}", bar))
     print_table(console, ("end", "runs:", "share:", ""), rows, ("",))
-
-
-def _show_stall(console: Console, stall: Stall) -> None:
-    why = printable(stall.words())
-    console.print(Text.assemble(("stalled", "error"), f" {plural(stall.runs, 'run')}: {why}"))
 
 
 def _show_steps(console: Console, summary: Summary) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -29,20 +28,15 @@ def tasks(modules: Modules = None, json: AsJson = False) -> None:
     offers = [task.offer for task in import_tasks(modules).values()] if modules else list(OFFERS.values())
     if json:
         print_json(msgspec.to_builtins(offers))
-    else:
-        _show(offers)
-
-
-def _show(offers: Iterable[Offer]) -> None:
+        return
     rows = [
-        (offer.name, parameters(offer), ", ".join(offer.ports) or "none", printable(_first_words(offer)))
-        for offer in offers
+        (offer.name, parameters(offer), ", ".join(offer.ports) or "none", _summary(offer)) for offer in offers
     ]
     print_table(out(), ("task", "parameters", "ports", "does"), rows, ("ports", "parameters"))
 
 
-def _first_words(offer: Offer) -> str:
-    return offer.doc.split("\n\n")[0].replace("\n", " ")
+def _summary(offer: Offer) -> str:
+    return printable(offer.doc.split("\n\n")[0].replace("\n", " "))
 
 
 def parameters(offer: Offer) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import Any
 
 from penstock.access.errors import TooManyRequests
 from penstock.cli.io.console import answers
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.announcement import show_worker
-from penstock.cli.serve.process import Post, counting, logging_to_stderr, stop_on_signals
+from penstock.cli.serve.process import Post, counting, logging_to_stderr, stop_on_signals, worker_stats
 from penstock.engine import event_loop
 from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, ServerAway
@@ -49,7 +48,7 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
         fleet=post.fleet,
         now=gate.now,
     )
-    async with counting(post.stats, lambda: _stats_of(worker)):
+    async with counting(post.stats, lambda: {"process": os.getpid(), "worker": worker_stats(worker)}):
         try:
             show_worker(worker, connection.url, post, as_json)
             answers().flush()
@@ -72,7 +71,3 @@ async def _validate_token(connection: Connection) -> None:
             f"the token of '{who['name']}' is for the role {who['role']}: a worker needs one of "
             "`penstock access create --role worker`."
         )
-
-
-def _stats_of(worker: Worker) -> dict[str, Any]:
-    return {"process": os.getpid(), "worker": {"id": worker.id, "name": worker.name, **worker.counts}}

@@ -42,7 +42,7 @@ from penstock.server.tracing import begin_tracing, tracing_wanted
 from penstock.sources.triggers.trigger import Means
 from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.task import Task
-from penstock.workers.worker.worker import CONCURRENCY
+from penstock.workers.worker.worker import CONCURRENCY, Worker
 
 LEVELS = ("debug", "info", "warning", "error")
 STATS_EVERY = 0.5
@@ -253,13 +253,17 @@ def _write_stats(file: str, stats: dict[str, Any]) -> None:
     part.replace(file)
 
 
+def worker_stats(worker: Worker) -> dict[str, Any]:
+    return {"id": worker.id, "name": worker.name, **worker.counts}
+
+
 def stats_of(running: Running) -> dict[str, Any]:
     """The counters of a node and its worker."""
     node, worker = running.node, running.worker
     dispatch, advancer, ringing = node.dispatch, node.advancer, node.timers
     return {
         "process": os.getpid(),
-        "worker": None if worker is None else {"id": worker.id, "name": worker.name, **worker.counts},
+        "worker": None if worker is None else worker_stats(worker),
         "reports": {"rejected": dispatch.rejected, "repeated": dispatch.repeated},
         "tasks": {"handed": dispatch.handed, "leased": dispatch.leased},
         "decisions": {"made": advancer.decided, "stale": advancer.stale, "batches": advancer.batches},

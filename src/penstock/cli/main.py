@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from io import TextIOWrapper
 from keyword import iskeyword
 from typing import Annotated, ClassVar, TextIO
@@ -13,79 +14,57 @@ import typer
 from penstock import __version__
 from penstock.cli.io.command_group import LazyGroup, exit_process, show_help
 
-PANELS = {
-    "Start here": {
-        "demo": "demo.demo",
-        "examples": "author.examples",
-    },
+PANELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "Start here": {"demo.demo": ("demo",), "author.examples": ("examples",)},
     "Draw, prove and try": {
-        "check": "author.check",
-        "run": "author.run",
-        "simulate": "author.simulate",
-        "draw": "author.draw",
-        "import": "author.import_definition",
-        "export": "author.export",
-        "tasks": "author.tasks",
+        "author.check": ("check",),
+        "author.run": ("run",),
+        "author.simulate": ("simulate",),
+        "author.draw": ("draw",),
+        "author.import_definition": ("import",),
+        "author.export": ("export",),
+        "author.tasks": ("tasks",),
     },
-    "Serve": {
-        "up": "serve.up",
-        "server": "serve.server",
-        "worker": "serve.worker",
-    },
+    "Serve": {"serve.up": ("up",), "serve.server": ("server",), "serve.worker": ("worker",)},
     "Workflows": {
-        "publish": "runs.workflows",
-        "workflows": "runs.workflows",
-        "start-source": "runs.workflows",
-        "stop-source": "runs.workflows",
-        "pause": "runs.actions",
-        "resume": "runs.actions",
-        "schedules": "runs.schedules",
-        "sources": "runs.schedules",
-        "backfill": "runs.schedules",
+        "runs.workflows": ("publish", "workflows", "start-source", "stop-source"),
+        "runs.actions": ("pause", "resume"),
+        "runs.schedules": ("schedules", "sources", "backfill"),
     },
     "Runs": {
-        "start": "runs.workflows",
-        "runs": "runs.runs",
-        "show": "runs.runs",
-        "history": "runs.runs",
-        "logs": "runs.watch",
-        "watch": "runs.watch",
-        "why": "runs.why",
-        "emit": "runs.actions",
-        "cancel": "runs.actions",
-        "retry": "runs.actions",
-        "rerun": "runs.actions",
-        "skip": "runs.actions",
-        "tokens": "runs.tokens",
+        "runs.workflows": ("start",),
+        "runs.runs": ("runs", "show", "history"),
+        "runs.watch": ("logs", "watch"),
+        "runs.why": ("why",),
+        "runs.actions": ("emit", "cancel", "retry", "rerun", "skip"),
+        "runs.tokens": ("tokens",),
     },
     "People and incidents": {
-        "approvals": "runs.approvals",
-        "approve": "runs.approvals",
-        "reject": "runs.approvals",
-        "incidents": "runs.why",
-        "redeliver": "runs.why",
+        "runs.approvals": ("approvals", "approve", "reject"),
+        "runs.why": ("incidents", "redeliver"),
     },
     "Operate": {
-        "workers": "admin.workers_and_queues",
-        "queues": "admin.workers_and_queues",
-        "doctor": "admin.doctor",
-        "access": "admin.access",
-        "secret": "admin.secrets",
-        "db": "admin.db",
+        "admin.workers_and_queues": ("workers", "queues"),
+        "admin.doctor": ("doctor",),
+        "admin.access": ("access",),
+        "admin.secrets": ("secret",),
+        "admin.db": ("db",),
     },
 }
-"""The commands as `--help` groups them, and the module of each below `penstock.cli`."""
+"""The commands as `--help` groups them, by their modules below `penstock.cli`."""
+COMMANDS = [
+    (panel, home, name) for panel, homes in PANELS.items() for home, names in homes.items() for name in names
+]
 
 
 class All(LazyGroup):
     """Every command of `penstock`."""
 
-    panels: ClassVar = {name: panel for panel, homes in PANELS.items() for name in homes}
+    panels: ClassVar = {name: panel for panel, _, name in COMMANDS}
     homes: ClassVar = {
         # A name that is a word of Python has a function with an underscore.
         name: f"penstock.cli.{home}:{name.replace('-', '_')}{'_' if iskeyword(name) else ''}"
-        for homes in PANELS.values()
-        for name, home in homes.items()
+        for _, home, name in COMMANDS
     }
 
 

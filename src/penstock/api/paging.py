@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
 from msgspec import Meta, Struct
@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 Limit = Annotated[int, Meta(ge=1, le=200)]
 Cursor = Annotated[str, Meta(min_length=1)]
@@ -37,6 +38,12 @@ class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
     def place(self, kind: type[T]) -> T | None:
         """Where the page begins. Raises BadCursor."""
         return None if self.cursor is None else read_cursor(self.cursor, kind)
+
+    async def page(
+        self, kind: type[P], read: Callable[[P | None, int], Awaitable[Sequence[T]]], place: Callable[[T], P]
+    ) -> Page[T]:
+        """The page of what `read` gives from a place on, up to a limit. Raises BadCursor."""
+        return page(await read(self.place(kind), self.limit + 1), self.limit, place)
 
 
 class Counted(Paged, kw_only=True, forbid_unknown_fields=True):

@@ -18,7 +18,7 @@ from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
 from penstock.access.tokens import TokenRequest
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.guard import address_of, by_session, identify, is_secure
-from penstock.api.paging import Page, Paged, page
+from penstock.api.paging import Page, Paged
 from penstock.api.wire.access import BackTo, Made, MakeToken, SignIn, Who
 
 calls = Calls("access")
@@ -31,9 +31,7 @@ SMALL = 4096
 @calls.get("/api/access", "admin", query=Paged, gives=Page[TokenView])
 async def list_access(context: RequestContext[None, Paged]) -> Page[TokenView]:
     """Tokens, newest first; never what they are made of."""
-    limit = context.query.limit
-    found = await context.service.access.list(context.query.place(str), limit + 1)
-    return page(found, limit, lambda token: token.id)
+    return await context.query.page(str, context.service.access.list, lambda token: token.id)
 
 
 @calls.post("/api/access", "admin", takes=MakeToken, gives=Made, status=201)

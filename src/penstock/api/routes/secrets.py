@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 
 from penstock.access.access import SecretView
 from penstock.api.call import Calls, RequestContext
-from penstock.api.paging import Page, Paged, page
+from penstock.api.paging import Page, Paged
 from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified
 from penstock.flow.views.run_view import time_text
 from penstock.store.rows.access import Audited
@@ -17,9 +17,10 @@ calls = Calls("access")
 @calls.get("/api/secrets", "admin", query=Paged, gives=Page[SecretView])
 async def list_secrets(context: RequestContext[None, Paged]) -> Page[SecretView]:
     """The names of the secrets: a value is written, never read back."""
-    limit = context.query.limit
-    found = await context.service.access.list_secrets(context.query.place(str) or "", limit + 1)
-    return page(found, limit, lambda secret: secret.name)
+    access = context.service.access
+    return await context.query.page(
+        str, lambda after, limit: access.list_secrets(after or "", limit), lambda secret: secret.name
+    )
 
 
 @calls.put("/api/secrets/{name}", "admin", takes=PutSecret, gives=SecretView)
@@ -44,9 +45,8 @@ async def rotate_key(context: RequestContext[Rotate, None]) -> Rotated:
 @calls.get("/api/audit", "admin", query=Paged, gives=Page[AuditEntry])
 async def list_audit(context: RequestContext[None, Paged]) -> Page[AuditEntry]:
     """What people did, newest first."""
-    limit = context.query.limit
-    found = await context.service.access.audit(context.query.place(int), limit + 1)
-    return page([_entry(each) for each in found], limit, lambda entry: entry.number)
+    found = await context.query.page(int, context.service.access.audit, lambda each: each.number)
+    return Page([_entry(each) for each in found.items], found.next)
 
 
 @calls.post("/api/audit/verify", "admin", recorded=False, gives=Verified)

@@ -15,13 +15,13 @@ from penstock.access.caller import Caller
 from penstock.access.roles import ROLES, role_named
 from penstock.access.tokens import DEFAULT_LIFE, TokenRequest
 from penstock.cli.admin.database import once
-from penstock.cli.io.command_group import Command, group
+from penstock.cli.io.command_group import group
 from penstock.cli.io.console import note, out, print_json, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
-from penstock.cli.io.target import Target, acting
+from penstock.cli.io.target import Target, acting_in
 from penstock.cli.io.times import Local, ago, moment
 from penstock.remote.connection import path_of
 from penstock.remote.engine import RemoteEngine
@@ -50,8 +50,7 @@ Concurrency = Annotated[
 Id = Annotated[str, argument("ID", "The id of a token, as `penstock access list` shows it.")]
 
 
-@access.command(cls=Command)
-@acting
+@acting_in(access)
 def create(
     at: Target,
     role: RoleOption,
@@ -101,8 +100,7 @@ def _made(at: Target, wish: TokenRequest) -> dict[str, Any]:
     return {"token": made["token"], **made.get("view", made)}
 
 
-@access.command(name="list", cls=Command)
-@acting
+@acting_in(access, "list")
 def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
     """List the tokens, the newest first; never what they are made of.
 
@@ -130,8 +128,7 @@ def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
     )
 
 
-@access.command(cls=Command)
-@acting
+@acting_in(access)
 def revoke(at: Target, id: Id, json: AsJson = False) -> None:
     """Revoke a token: it is invalid from now on.
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.admin.access import ME, with_access
-from penstock.cli.io.command_group import Command, group
+from penstock.cli.io.command_group import group
 from penstock.cli.io.console import err, plural, print_result, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.parameters import argument
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
-from penstock.cli.io.target import Target, acting
+from penstock.cli.io.target import Target, acting_in
 from penstock.cli.io.times import Local, moment
 from penstock.remote.connection import path_of
 from penstock.secrets.keys import Keys
@@ -26,8 +26,7 @@ secret = group(
 Name = Annotated[str, argument("NAME", "The name of the secret.")]
 
 
-@secret.command(name="set", cls=Command)
-@acting
+@acting_in(secret, "set")
 def set_secret(at: Target, name: Name, json: AsJson = False) -> None:
     """Set a secret to what is typed, or comes from stdin; never to something on the command line.
 
@@ -68,8 +67,7 @@ def _read_value(name: str) -> str:
     return value
 
 
-@secret.command(name="list", cls=Command)
-@acting
+@acting_in(secret, "list")
 def list_secrets(at: Target, local: Local = False, json: AsJson = False) -> None:
     """List the secrets: their names, when they were set, and which key each is sealed with.
 
@@ -93,8 +91,7 @@ def list_secrets(at: Target, local: Local = False, json: AsJson = False) -> None
     )
 
 
-@secret.command(name="rm", cls=Command)
-@acting
+@acting_in(secret, "rm")
 def remove_secret(at: Target, name: Name, json: AsJson = False) -> None:
     """Remove a secret.
 
@@ -120,8 +117,7 @@ Reseal = Annotated[
 ]
 
 
-@secret.command(name="rotate", cls=Command)
-@acting
+@acting_in(secret, "rotate")
 def rotate_key(at: Target, reseal: Reseal = False, json: AsJson = False) -> None:
     """Make a new key and seal every secret with it.
 

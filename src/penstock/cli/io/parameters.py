@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-Command = Callable[..., None]
+Function = Callable[..., None]
 
 
 def option(flags: str, metavar: str, help: str, **more: Any) -> Any:
@@ -23,8 +23,8 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
 
 
 def expanded(
-    command: Command, name: str, options: Mapping[str, Any], read: Callable[..., Any], place: int
-) -> Command:
+    command: Function, name: str, options: Mapping[str, Any], read: Callable[..., Any], place: int
+) -> Function:
     """The command with these options at a place, instead of the parameter that `read` makes of them."""
     signature = inspect.signature(command, eval_str=True)
     own = [each for each in signature.parameters.values() if each.name != name]

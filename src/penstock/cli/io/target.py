@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
+import typer
 from msgspec import Struct
 
 from penstock.cli.admin.database import with_engine
-from penstock.cli.io.parameters import Command, expanded, option
+from penstock.cli.io.command_group import Command
+from penstock.cli.io.parameters import Function, expanded, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.settings import settings_of
 from penstock.engine.engine import Engine
@@ -72,6 +74,11 @@ def place(server: str | None, token: str | None, db: str | None) -> Target:
     return Target(settings["server"], settings["token"], db)
 
 
-def acting(command: Command) -> Command:
+def acting(command: Function) -> Function:
     """The command takes `--server`, `--token` and `--db` before `--json`, and gets what they say as `at`."""
     return expanded(command, "at", {"server": Server, "token": Token, "db": OnDb}, place, -1)
+
+
+def acting_in(group: typer.Typer, name: str | None = None) -> Callable[[Function], Function]:
+    """The same for a command of a group."""
+    return lambda command: group.command(name, cls=Command)(acting(command))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, get_args
 
 from penstock.cli.io.completion import workflow_names
-from penstock.cli.io.parameters import Command, expanded, option
+from penstock.cli.io.parameters import Function, expanded, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.times import read_moment
 from penstock.flow.model.run import Status
@@ -43,7 +43,7 @@ FILTERS = {
 }
 
 
-def filtering(command: Command) -> Command:
+def filtering(command: Function) -> Function:
     """The command takes the filters, and gets those that are given as `wanted`."""
     sort = {"sort": _text("--sort", "ORDER", "newest, oldest or ended.")}
     return expanded(command, "wanted", FILTERS | sort, read_filter, 1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from penstock.cli.io.command_group import Command, group
+from penstock.cli.io.command_group import group
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson, read_input
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
-from penstock.cli.io.target import Penstock, Target, acting
+from penstock.cli.io.target import Penstock, Target, acting_in
 from penstock.cli.io.times import Local, moment, read_moment
 from penstock.cli.runs.actions import Reason
 from penstock.cli.runs.runs import Limit
@@ -30,8 +30,7 @@ Expires = Annotated[str | None, option("--expires", "TIME", "Until when it is ow
 Priority = Annotated[float, option("--priority", "N", "The highest is claimed first.")]
 
 
-@tokens.command(cls=Command)
-@acting
+@acting_in(tokens)
 def ls(
     at: Target, prefix: Prefix = "/runs/", limit: Limit = 1000, local: Local = False, json: AsJson = False
 ) -> None:
@@ -59,8 +58,7 @@ def ls(
     )
 
 
-@tokens.command(cls=Command)
-@acting
+@acting_in(tokens)
 def cat(at: Target, name: Name, json: AsJson = False) -> None:
     """Print the data of a token; with --json all of it.
 
@@ -72,8 +70,7 @@ def cat(at: Target, name: Name, json: AsJson = False) -> None:
     print_json(found if json else found["data"])
 
 
-@tokens.command(cls=Command)
-@acting
+@acting_in(tokens)
 def put(
     at: Target,
     name: Name,
@@ -101,8 +98,7 @@ def put(
     _show(answer, f"{name} is put", json)
 
 
-@tokens.command(cls=Command)
-@acting
+@acting_in(tokens)
 def rm(at: Target, name: Name, version: Version = None, reason: Reason = None, json: AsJson = False) -> None:
     """Remove a token, as it is now or with --version only as it was then.
 

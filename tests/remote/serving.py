@@ -12,13 +12,14 @@ from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.lease_tokens import LeaseTokens
-from penstock.api.work.worker_registry import Behind, WorkerRegistry, utc_now
+from penstock.api.work.worker_registry import Behind, WorkerRegistry
 from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.open import open_store
 from penstock.store.rows.access import AuditRow
+from penstock.workers.worker.worker import utc_now
 
 
 class Kept:

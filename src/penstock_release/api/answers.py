@@ -95,14 +95,10 @@ def _text(value: Any) -> str:
 
 def task_view(context: RequestContext[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
     """A task as it is shown."""
-    return {
-        "kf_id": task["kf_id"],
-        "state": task["state"],
-        "progress": task["progress"],
+    names = ("kf_id", "state", "progress", "release", "task_service", "created_at", "service_name")
+    return {name: task[name] for name in names} | {
         "release": address(context, f"/releases/{task['release']}"),
         "task_service": address(context, f"/task-services/{task['task_service']}"),
-        "created_at": task["created_at"],
-        "service_name": task["service_name"],
         "states": task.get("states", []),
     }
 

@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from secrets import token_hex
 
 from msgspec import Struct
@@ -252,7 +252,3 @@ class WorkerRegistry:
         holding = self._holdings.get(token, {}) if token is not None else {}
         for lease in leases:
             holding.pop(lease, None)
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)

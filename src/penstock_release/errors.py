@@ -33,12 +33,8 @@ def busy() -> Refused:
 def made_but_not_begun(id: str, error: Exception) -> Refused:
     """A release was stored, and the database failed before it began."""
     why = error.why if isinstance(error, StoreUnavailable) else error
-    return Refused(
-        503,
-        {
-            "detail": f"Release {id} was made and will begin by itself, but not just now ({why}): do not make it again."
-        },
-    )
+    made = f"Release {id} was made and will begin by itself, but not just now ({why})"
+    return Refused(503, {"detail": f"{made}: do not make it again."})
 
 
 class FieldErrors(Refused):

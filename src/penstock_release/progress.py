@@ -134,11 +134,8 @@ class Fold(Struct):
         """A service only reports: from now on it is not asked, which may be a mistake of somebody."""
         if step == "publish":
             self.accepted(task)
-        self.tell(
-            f"the service of task {task['kf_id']} does not take get_status: its report is waited for",
-            "",
-            task,
-        )
+        message = f"the service of task {task['kf_id']} does not take get_status: its report is waited for"
+        self.tell(message, "", task)
 
     def _step_ended(self, step: str, port: str | None, data: Any) -> None:
         if step in CLOCKS and port == "done":

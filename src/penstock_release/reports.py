@@ -95,9 +95,8 @@ class Reports:
         said = meaning(whole.release.data, task.data, word)
         handed = await self._hand_over(whole.release.data, task.data, word, said)
         if said not in (Meaning.ENDS, Meaning.EARLY):
-            been = any(
-                each["state"] == word for each in task.data.get("states", ())
-            )  # an answer said the same
+            # An answer may have said the same.
+            been = word in [each["state"] for each in task.data.get("states", ())]
             if not handed and said is not Meaning.SAME and not been:
                 await self._note(task.data, word, said)
             kept = (await self._read(whole.id, task.data["kf_id"]))[1]

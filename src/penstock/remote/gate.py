@@ -321,9 +321,8 @@ def _instead(lease: Lease, told: wire.Told) -> Report | None:
         why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
         return Report(lease, Failed(error=Failure("too_large", why), retry=False))
     if told.code in ("invalid_port", "invalid_output"):
-        why = (told.detail or "the server does not take what the task gave").partition("; the lease is kept")[
-            0
-        ]
+        why = told.detail or "the server does not take what the task gave"
+        why = why.partition("; the lease is kept")[0]
         # Another try may give what was promised; it will not have another port.
         return Report(lease, Failed(error=Failure("error", why), retry=told.code == "invalid_output"))
     return None

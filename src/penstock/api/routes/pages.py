@@ -62,9 +62,7 @@ def _page(context: RequestContext[None, None]) -> Response:
     headers = {"content-security-policy": POLICY.format(nonce=nonce), **SAFETY}
     if is_secure(context.request) or is_loopback_host(context.request.headers.get("host")):
         headers |= APART
-    if text is None:
-        return Response(MISSING, 200, headers, HTML)
-    return Response(text.replace(NONCE, nonce), 200, headers, HTML)
+    return Response(MISSING if text is None else text.replace(NONCE, nonce), 200, headers, HTML)
 
 
 def _file(context: RequestContext[None, None], found: BuiltFile | None, cache: str) -> Response:

@@ -183,9 +183,8 @@ async def _read_items(context: RequestContext[None, None]) -> tuple[Items, int, 
         try:
             good.append(fit(item, Item))
         except NotFitting as error:
-            wrong.append(
-                (number, _item_answer(str(item.get("id", "")) if isinstance(item, dict) else "", error))
-            )
+            id = str(item.get("id", "")) if isinstance(item, dict) else ""
+            wrong.append((number, _item_answer(id, error)))
     return Items(worker=fit({**raw, "items": []}, Items).worker, items=good), size, wrong
 
 

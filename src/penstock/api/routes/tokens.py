@@ -11,7 +11,7 @@ from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, roles_for
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page
-from penstock.api.wire.supervision import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
+from penstock.api.wire.supervision import ChangeTokens, Token, TokenQuery, TokensChanged
 
 calls = Calls("tokens")
 
@@ -29,19 +29,18 @@ async def list_tokens(context: RequestContext[None, TokenQuery]) -> Any:
 async def change_tokens(context: RequestContext[ChangeTokens, None]) -> Any:
     """Insert, update and delete tokens, all or none; or claim some."""
     body = context.body
-    if body.claim is not None:
-        return TokensChanged(items=await _claimed(context, body.claim))
+    if (claim := body.claim) is not None:
+        _may(context, "repair", claim.prefix)
+        lease = timedelta(seconds=claim.lease)
+        items: Any = await context.engine.claim_tokens(
+            claim.owner, claim.prefix, lease=lease, limit=claim.limit
+        )
+        return TokensChanged(items=items)
     for name in body.names():
         _may(context, "repair", name)
     changes = {name: value for name, value in to_builtins(body).items() if name != "claim"}
     answer = await context.engine.edit_tokens(**changes)
     return TokensChanged(items=answer.get("items", []), will_fire=answer.get("will_fire", []))
-
-
-async def _claimed(context: RequestContext[Any, Any], claim: Claim) -> Any:
-    _may(context, "repair", claim.prefix)
-    lease = timedelta(seconds=claim.lease)
-    return await context.engine.claim_tokens(claim.owner, claim.prefix, lease=lease, limit=claim.limit)
 
 
 def _may(context: RequestContext[Any, Any], action: Action, name: str) -> None:

@@ -33,13 +33,9 @@ async def list_views(context: RequestContext[None, Counted]) -> Page[View]:
     """The lists of runs that are kept, by name; without those of workflows that the caller does not see."""
     kept = await context.service.store.notes(PREFIX)
     views = [_view(name.removeprefix(PREFIX), text) for name, text in kept.items()]
-    return context.query.cut(
-        [
-            each
-            for each in views
-            if "workflow" not in each.filter or context.caller.sees(each.filter["workflow"])
-        ]
-    )
+    sees = context.caller.sees
+    seen = [each for each in views if "workflow" not in each.filter or sees(each.filter["workflow"])]
+    return context.query.cut(seen)
 
 
 @calls.put("/api/views/{name}", "operate", everywhere=True, takes=SaveView, gives=View, statuses=(201,))

@@ -129,10 +129,5 @@ def _left(limits: Timeouts, expires: datetime, deadline: datetime | None, now: d
     if deadline is None:
         return Left(heartbeat)
     left = max(0.0, (deadline - now).total_seconds())
-    return Left(
-        heartbeat, *(_least(limit, left) for limit in (limits.start_to_close, limits.schedule_to_close))
-    )
-
-
-def _least(limit: timedelta | None, left: float) -> float | None:
-    return None if limit is None else min(limit.total_seconds(), left)
+    both = (limits.start_to_close, limits.schedule_to_close)
+    return Left(heartbeat, *(None if limit is None else min(limit.total_seconds(), left) for limit in both))

@@ -81,10 +81,8 @@ async def take(
         released = await behind.gate.release([held.lease for _, held in batch.releases])
         for (number, _), done in zip(batch.releases, released, strict=True):
             answers[number] = None if done else AttemptSuperseded(items[number].id)
-    registry.let_go(
-        caller.token_id,
-        [report.lease for _, report in batch.reports] + [held.lease for _, held in batch.releases],
-    )
+    ended = [report.lease for _, report in batch.reports] + [held.lease for _, held in batch.releases]
+    registry.let_go(caller.token_id, ended)
     return answers
 
 
@@ -113,10 +111,9 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
     elif isinstance(item.fail, Fault):
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
     elif item.heartbeat is not UNSET:
-        progress = item.heartbeat.progress
-        batch.heartbeats.append(
-            (number, Heartbeat(held.lease, None if progress is None else _sized(progress, limit)))
-        )
+        told = item.heartbeat.progress
+        progress = None if told is None else _sized(told, limit)
+        batch.heartbeats.append((number, Heartbeat(held.lease, progress)))
     elif isinstance(item.log, Written):
         if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > LINES:
             raise NotFitting(

@@ -146,9 +146,8 @@ def show_stage(stage: Stage, console: Console | None = None) -> None:
         _show_title(console, "Try in another terminal:")
         for line in told:
             console.print(f"  {line}", soft_wrap=True)
-        for (
-            item
-        ) in things:  # what it is about has a line of its own: zsh takes a comment behind it for arguments
+        # What each is about has a line of its own: zsh takes a comment behind it for arguments.
+        for item in things:
             console.print(Text(f"  # {item.words}", "faint"), soft_wrap=True)
             console.print(f"  {item.text}", soft_wrap=True)
 

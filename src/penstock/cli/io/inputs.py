@@ -133,6 +133,13 @@ def read_event(text: str) -> Outside:
     return Outside(event=name.strip(), data=read_json(data, f"--event {name}") if equals else None)
 
 
+def one_of(given: str, known: Sequence[str], option: str) -> str:
+    """One of the words that an option takes. Raises Wrong."""
+    if given not in known:
+        raise Wrong.because(f"{option} '{given}' is not known: say {', '.join(known)}.")
+    return given
+
+
 def read_duration(text: str, option: str) -> timedelta:
     """A duration such as `2s`, or seconds."""
     try:

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import msgspec
 
 from penstock.cli.io.console import print_result, printable
-from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.inputs import AsJson, one_of
 from penstock.cli.io.parameters import argument, option
-from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_list
 from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
@@ -45,9 +44,7 @@ def approvals(
 
       penstock approvals --status all --workflow release --json
     """
-    if status not in STATUSES:
-        raise Wrong.because(f"--status '{status}' is not known: say {', '.join(STATUSES)}.")
-    wanted = None if status == "all" else status
+    wanted = None if one_of(status, STATUSES, "--status") == "all" else status
     found = at.do(lambda engine: engine.approvals(status=wanted, workflow=workflow, limit=limit))
     print_list(
         found,

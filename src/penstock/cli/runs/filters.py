@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, get_args
 
 from penstock.cli.io.completion import workflow_names
+from penstock.cli.io.inputs import one_of
 from penstock.cli.io.parameters import Function, expanded, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.times import read_moment
@@ -54,9 +54,9 @@ def read_filter(**given: Any) -> dict[str, Any]:
     found = {name: value for name, value in given.items() if value not in (None, (), [])}
     if "status" in found:
         known = get_args(Status)
-        found["statuses"] = tuple(_one_of(each, known, "--status") for each in found.pop("status"))
+        found["statuses"] = tuple(one_of(each, known, "--status") for each in found.pop("status"))
     if "sort" in found:
-        _one_of(found["sort"], SORTS, "--sort")
+        one_of(found["sort"], SORTS, "--sort")
     for name in ("label", "key"):
         if name in found:
             found[name] = read_pair(found[name], f"--{name}")
@@ -64,12 +64,6 @@ def read_filter(**given: Any) -> dict[str, Any]:
         if name in found:
             found[name] = read_moment(found[name], f"--{name.replace('_', '-')}")
     return found
-
-
-def _one_of(given: str, known: Sequence[str], option: str) -> str:
-    if given not in known:
-        raise Wrong.because(f"{option} '{given}' is not known: say {', '.join(known)}.")
-    return given
 
 
 def read_pair(text: str, option: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -50,23 +51,23 @@ def following(quiet: bool, say: Callable[[str], None] | None = None) -> Iterator
         with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
             yield Showing(lambda hosted: live.update(_table(hosted), refresh=True), say)
     else:
-        yield Showing(_Lines(lambda line: console.print(line)), say)
+        yield Showing(_lines(console), say)
 
 
-class _Lines:
+def _lines(console: Console) -> Follower:
     """Prints each new entry of the history that says something."""
+    seen = 0
 
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self.write = write
-        self.seen = 0
-
-    def __call__(self, hosted: InMemoryRun) -> None:
-        fresh, self.seen = hosted.history[self.seen :], len(hosted.history)
+    def follow(hosted: InMemoryRun) -> None:
+        nonlocal seen
+        fresh, seen = hosted.history[seen:], len(hosted.history)
         began = hosted.snapshot.started_at
         for entry in fresh:
             words = entry_words(entry)
             if words and began:
-                self.write(f"{seconds(entry.at - began):>8}  {printable(words)}")
+                console.print(f"{seconds(entry.at - began):>8}  {printable(words)}")
+
+    return follow
 
 
 def entry_words(entry: Entry) -> str | None:

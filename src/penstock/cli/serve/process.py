@@ -26,7 +26,7 @@ from msgspec import Struct
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.cli.io.command_group import INTERRUPTED
 from penstock.cli.io.console import answers
-from penstock.cli.io.inputs import import_tasks, read_duration
+from penstock.cli.io.inputs import import_tasks, one_of, read_duration
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.settings import settings_of
 from penstock.engine import event_loop
@@ -212,8 +212,7 @@ def stop_on_signals(grace: timedelta) -> asyncio.Event:
 
 def logging_to_stderr(level: str, log_format: str = "text") -> AbstractContextManager[None]:
     """Lines on standard error, for people or for machines. Raises Wrong."""
-    if level not in LEVELS:
-        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
+    one_of(level, LEVELS, "--log-level")
     if log_format not in FORMATS:
         raise Wrong.because(f"--log-format '{log_format}' is not known: say {' or '.join(FORMATS)}.")
     # What the HTTP server says of its own life is said here already.

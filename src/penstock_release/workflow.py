@@ -22,14 +22,10 @@ RARELY = 6
 """How much less often services are asked that only wait to be told to publish."""
 
 
-def text() -> str:
-    """The definition as it is in the package."""
-    return files("penstock_release").joinpath("release.yaml").read_text(encoding="utf-8")
-
-
 def definition(options: Options) -> dict[str, Any]:
     """The definition with what the settings say."""
-    made: dict[str, Any] = yaml.safe_load(text())
+    text = files("penstock_release").joinpath("release.yaml").read_text(encoding="utf-8")
+    made: dict[str, Any] = yaml.safe_load(text)
     tries = made["steps"]["cancel"]["retries"] + 1
     first = options.request_timeout / 60
     # Shorter, and a release would be canceled while a service is still waited for, or never told.

@@ -165,7 +165,7 @@ async def _part(request: Request) -> tuple[bytes, bool]:
 
 
 async def disconnected(receive: Receive) -> None:
-    """Wait until nobody is there any more who would read an answer."""
+    """Wait until the client has hung up."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

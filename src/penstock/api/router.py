@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import unquote
 
+from msgspec import Struct
+
 from penstock.api.call import Call
 from penstock.runtime.errors import NotFound
 
@@ -26,15 +28,12 @@ class MethodNotAllowed(NotFound):
         self.allowed = allowed
 
 
-class _Branch:
-    __slots__ = ("calls", "named", "parameters", "rest", "tail")
-
-    def __init__(self) -> None:
-        self.named: dict[str, _Branch] = {}
-        self.rest: _Branch | None = None
-        self.tail: _Branch | None = None
-        self.calls: dict[str, Call] = {}
-        self.parameters: tuple[str, ...] = ()
+class _Branch(Struct):
+    named: dict[str, _Branch] = {}
+    rest: _Branch | None = None
+    tail: _Branch | None = None
+    calls: dict[str, Call] = {}
+    parameters: tuple[str, ...] = ()
 
 
 class Router:

@@ -11,7 +11,6 @@ from penstock.api.extension import Reply, RequestContext, Unreadable, part_of, r
 from penstock_release.coordinator import Coordinator
 from penstock_release.errors import Refused
 from penstock_release.ids import id_in
-from penstock_release.rules import RELEASE_ENDS
 
 PART = "release"
 PAGE, MAX_PAGE = 10, 1000
@@ -111,7 +110,3 @@ def event_view(context: RequestContext[None, None], event: Mapping[str, Any]) ->
     }
     shown = {name: event[name] for name in ("kf_id", "event_type", "message", "created_at")}
     return {**shown, **links}
-
-
-def is_live(release: Mapping[str, Any]) -> bool:
-    return release["state"] not in RELEASE_ENDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Calls, Reply, RequestContext
+from penstock.api.extension import Calls, RequestContext
 from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, event_view, matching, page
 from penstock_release.documents import Document
@@ -110,4 +110,3 @@ async def remove_release_event(context: RequestContext[None, None]) -> Any:
     """Remove an event."""
     if not await coordinator_of(context).shelf.change(delete=[await _found(context)]):
         raise busy()
-    return Reply(None, 204)

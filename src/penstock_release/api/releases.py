@@ -7,10 +7,11 @@ from typing import Any
 
 from penstock.api.extension import Calls, Reply, RequestContext
 from penstock_release.api import wire
-from penstock_release.api.answers import body_of, coordinator_of, is_live, matching, page, task_view
+from penstock_release.api.answers import body_of, coordinator_of, matching, page, task_view
 from penstock_release.errors import Refused
 from penstock_release.fields import Field, read_fields
 from penstock_release.releases import Whole
+from penstock_release.rules import RELEASE_ENDS
 
 calls = Calls("releases")
 FIELDS = (
@@ -150,5 +151,5 @@ async def rerun_release(context: RequestContext[None, None]) -> Any:
 @calls.post("/releases/status_checks", "operate", gives=wire.Said)
 async def check_releases(context: RequestContext[None, None]) -> Any:
     """Ask the services of all releases under way for their state, and look at what became of it; now, not later."""
-    count = sum(is_live(whole.release.data) for whole in await coordinator_of(context).check_now())
+    count = sum(whole.state not in RELEASE_ENDS for whole in await coordinator_of(context).check_now())
     return {"status": "ok", "message": f"{count} releases to check"}

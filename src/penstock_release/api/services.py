@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Calls, Reply, RequestContext
+from penstock.api.extension import Calls, RequestContext
 from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, matching, page
 
@@ -48,7 +48,6 @@ async def put_task_service(context: RequestContext[None, None]) -> Any:
 async def remove_task_service(context: RequestContext[None, None]) -> Any:
     """Remove a task service; releases that it takes part in go on."""
     await coordinator_of(context).services.remove(context.path["id"])
-    return Reply(None, 204)
 
 
 @calls.post("/task-services/health_checks", "operate", gives=wire.Said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Calls, Reply, RequestContext
+from penstock.api.extension import Calls, RequestContext
 from penstock_release.api import wire
 from penstock_release.api.answers import address, body_of, coordinator_of, matching, page
 from penstock_release.api.releases import release_page
@@ -91,4 +91,3 @@ async def put_note(context: RequestContext[None, None]) -> Any:
 async def remove_note(context: RequestContext[None, None]) -> Any:
     """Remove a note."""
     await coordinator_of(context).library.remove_note(context.path["id"])
-    return Reply(None, 204)

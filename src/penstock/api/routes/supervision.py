@@ -85,9 +85,8 @@ async def list_stuck(context: RequestContext[None, None]) -> Any:
 @calls.get("/api/incidents/slow", "read", query=Counted, gives=Page[dict[str, Any]])
 async def list_slow(context: RequestContext[None, Counted]) -> Any:
     """Steps of live runs that wait or run for longer than their `warn_after`."""
-    return context.query.cut(
-        [each for each in await context.engine.slow() if context.caller.sees(each["workflow"])]
-    )
+    found = await context.engine.slow()
+    return context.query.cut([each for each in found if context.caller.sees(each["workflow"])])
 
 
 @calls.get("/api/stats", "read", query=OverviewQuery, gives=dict[str, Any])

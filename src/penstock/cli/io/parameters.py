@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import typer
 
 Function = Callable[..., None]
+Parameters = list[inspect.Parameter]
 
 
 def option(flags: str, metavar: str, help: str, **more: Any) -> Any:
@@ -23,16 +24,29 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
 
 
 def expanded(
-    command: Function, name: str, options: Mapping[str, Any], read: Callable[..., Any], place: int
+    command: Function,
+    name: str,
+    options: Mapping[str, Any],
+    read: Callable[..., Any],
+    arranged: Callable[[Parameters, Parameters], Parameters],
 ) -> Function:
-    """The command with these options at a place, instead of the parameter that `read` makes of them."""
+    """The command with these options instead of one parameter, which is what `read` makes of them.
+
+    A switch is off and anything else is None where it is not given. `arranged` puts the options among those of the
+    command.
+    """
     signature = inspect.signature(command, eval_str=True)
     own = [each for each in signature.parameters.values() if each.name != name]
     added = [
-        inspect.Parameter(option, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+        inspect.Parameter(
+            option,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=False if get_args(kind)[0] is bool else None,
+            annotation=kind,
+        )
         for option, kind in options.items()
     ]
-    shown = [*own[:place], *added, *own[place:]]
+    shown = arranged(own, added)
 
     @functools.wraps(command)
     def called(**values: Any) -> None:

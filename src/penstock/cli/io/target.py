@@ -41,6 +41,7 @@ OnDb = Annotated[
     str | None,
     option("--db", "URL", "Act on a database instead: a path for SQLite, or postgresql://user@host/name."),
 ]
+PLACE = {"server": Server, "token": Token, "db": OnDb}
 
 
 class Target(Struct, frozen=True):
@@ -76,7 +77,7 @@ def place(server: str | None, token: str | None, db: str | None) -> Target:
 
 def acting(command: Function) -> Function:
     """The command takes `--server`, `--token` and `--db` before `--json`, and gets what they say as `at`."""
-    return expanded(command, "at", {"server": Server, "token": Token, "db": OnDb}, place, -1)
+    return expanded(command, "at", PLACE, place, lambda own, added: [*own[:-1], *added, own[-1]])
 
 
 def acting_in(group: typer.Typer, name: str | None = None) -> Callable[[Function], Function]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,10 +13,10 @@ from penstock.cli.io.inputs import AsJson, read_input, read_json
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
-from penstock.cli.runs.bulk import Filters, Yes, act_on_many
+from penstock.cli.runs.bulk import Chosen, choosing
 from penstock.cli.runs.filters import read_pair
-from penstock.cli.runs.runs import Run, show_view
-from penstock.runtime.commands.verbs import LIVE, VERBS
+from penstock.cli.runs.runs import Run
+from penstock.runtime.commands.verbs import LIVE
 
 _RUN = re.compile(r"[0-9a-f]{20}")
 
@@ -83,16 +83,8 @@ async def _found(engine: Penstock, key: dict[str, str]) -> bool:
     return bool(await engine.runs(key=pair, statuses=LIVE, limit=1))
 
 
-@acting
-def cancel(
-    at: Target,
-    run: OneRun = None,
-    force: Force = False,
-    reason: Reason = None,
-    filter: Filters = None,
-    yes: Yes = False,
-    json: AsJson = False,
-) -> None:
+@choosing("run", OneRun)
+def cancel(on: Chosen, force: Force = False, reason: Reason = None) -> None:
     """Cancel a run, or with --filter many; their clean-up steps still run.
 
     [bold]Examples[/bold]
@@ -101,18 +93,11 @@ def cancel(
 
       penstock cancel --filter workflow=shop --filter status=waiting
     """
-    _act(at, "cancel", run, json, filter, yes, force=force, reason=reason)
+    on.act("cancel", force=force, reason=reason)
 
 
-@acting
-def retry(
-    at: Target,
-    run: OneRun = None,
-    step: Step = None,
-    filter: Filters = None,
-    yes: Yes = False,
-    json: AsJson = False,
-) -> None:
+@choosing("run", OneRun)
+def retry(on: Chosen, step: Step = None) -> None:
     """Put back what the failed steps of a failed run consumed, and run on; with --filter for many runs.
 
     [bold]Examples[/bold]
@@ -121,20 +106,11 @@ def retry(
 
       penstock retry --filter workflow=shop --filter status=failed --filter since=2h
     """
-    _act(at, "retry", run, json, filter, yes, step=step)
+    on.act("retry", step=step)
 
 
-@acting
-def rerun(
-    at: Target,
-    run: OneRun = None,
-    version: Version = None,
-    input: Input = None,
-    start_at: From = None,
-    filter: Filters = None,
-    yes: Yes = False,
-    json: AsJson = False,
-) -> None:
+@choosing("run", OneRun)
+def rerun(on: Chosen, version: Version = None, input: Input = None, start_at: From = None) -> None:
     """Start a new run of the same workflow with the same input, or another; with --filter for many runs.
 
     [bold]Examples[/bold]
@@ -143,8 +119,8 @@ def rerun(
 
       penstock rerun 1a1e21b4904dfa6a32b7 --from ship
     """
-    given = None if input is None or filter else read_input(input)
-    _act(at, "rerun", run, json, filter, yes, version=version, input=given, start_at=start_at)
+    given = None if input is None or on.filter else read_input(input)
+    on.act("rerun", version=version, input=given, start_at=start_at)
 
 
 @acting
@@ -164,18 +140,11 @@ def skip(
       penstock skip 1a1e21b4904dfa6a32b7 charge --output '{"paid": true}' --reason "paid in cash"
     """
     given = None if output is None else read_json(output, "--output")
-    _act(at, "skip", run, json, step=step, port=port, output=given, reason=reason)
+    Chosen(at, run, json).act("skip", step=step, port=port, output=given, reason=reason)
 
 
-@acting
-def pause(
-    at: Target,
-    what: Held = None,
-    all: All = False,
-    filter: Filters = None,
-    yes: Yes = False,
-    json: AsJson = False,
-) -> None:
+@choosing("what", Held)
+def pause(on: Chosen, all: All = False) -> None:
     """Dispatch nothing new of a run, a workflow, or with --all of any, until it is resumed.
 
     [bold]Examples[/bold]
@@ -186,18 +155,11 @@ def pause(
 
       penstock pause --all
     """
-    _hold(at, "pause", what, all, filter, yes, json)
+    _hold(on, "pause", all)
 
 
-@acting
-def resume(
-    at: Target,
-    what: Held = None,
-    all: All = False,
-    filter: Filters = None,
-    yes: Yes = False,
-    json: AsJson = False,
-) -> None:
+@choosing("what", Held)
+def resume(on: Chosen, all: All = False) -> None:
     """Resume a paused run or workflow, or with --all the installation.
 
     [bold]Examples[/bold]
@@ -206,45 +168,20 @@ def resume(
 
       penstock resume shop
     """
-    _hold(at, "resume", what, all, filter, yes, json)
+    _hold(on, "resume", all)
 
 
-def _hold(
-    at: Target,
-    action: Literal["pause", "resume"],
-    what: str | None,
-    all: bool,
-    filter: list[str] | None,
-    yes: bool,
-    json: bool,
-) -> None:
+def _hold(on: Chosen, action: Literal["pause", "resume"], all: bool) -> None:
     """Hold or let go many runs, one run, a workflow or the installation."""
-    if filter or (what is not None and _RUN.fullmatch(what) and not all):
-        _act(at, action, what, json, filter, yes)
+    what = on.run
+    if on.filter or (what is not None and _RUN.fullmatch(what) and not all):
+        on.act(action)
         return
     if (what is None) != all:
         raise Wrong.because("name a run or a workflow, or say --all for the whole installation.")
     if action == "pause":
-        at.do(lambda engine: engine.pause_workflow(what))
+        on.at.do(lambda engine: engine.pause_workflow(what))
     else:
-        at.do(lambda engine: engine.resume_workflow(what))
+        on.at.do(lambda engine: engine.resume_workflow(what))
     done = f"{action}d"
-    print_result({"workflow": what, "state": done}, f"{what or 'the installation'} is {done}", json)
-
-
-def _act(
-    at: Target,
-    action: str,
-    run: str | None,
-    json: bool,
-    filter: list[str] | None = None,
-    yes: bool = False,
-    **parameters: Any,
-) -> None:
-    """Do it to one run and show what the run is then, or to all that the filter finds."""
-    if filter:
-        act_on_many(at, action, run, filter, yes, json)
-        return
-    if run is None:
-        raise Wrong.because("name a run, or many with --filter NAME=VALUE.")
-    show_view(at.do(lambda engine: VERBS[action].act(engine, run, **parameters)), json)
+    print_result({"workflow": what, "state": done}, f"{what or 'the installation'} is {done}", on.json)

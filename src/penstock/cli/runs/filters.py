@@ -46,7 +46,9 @@ FILTERS = {
 def filtering(command: Function) -> Function:
     """The command takes the filters, and gets those that are given as `wanted`."""
     sort = {"sort": _text("--sort", "ORDER", "newest, oldest or ended.")}
-    return expanded(command, "wanted", FILTERS | sort, read_filter, 1)
+    return expanded(
+        command, "wanted", FILTERS | sort, read_filter, lambda own, added: [own[0], *added, *own[1:]]
+    )
 
 
 def read_filter(**given: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offers import TaskOffer, palette, take_offers
 from penstock.api.work.poll import poll
 from penstock.api.work.reports import Answer, take
-from penstock.api.work.worker_registry import worker_key
+from penstock.api.work.worker_registry import WorkerCall, worker_key
 from penstock.flow.errors import PenstockError
 from penstock.store.rows.rows import Renewal
 from penstock.workers.wire import (
@@ -48,27 +48,21 @@ TAKEN = TaskTaken("taken")
 @calls.post("/api/tasks/poll", "work", takes=Poll, gives=Polled)
 async def poll_tasks(context: RequestContext[Poll, None]) -> Any:
     """Wait for work; answered as soon as there is some, or with none after `wait` seconds."""
-    registry = context.service.worker_registry
-    return await poll(
-        registry, await registry.behind(context.engine), context.caller, context.body, context.request
-    )
+    return await poll(await _call(context), context.body, context.request)
 
 
 @calls.post("/api/tasks/report", "work", takes=Items, gives=AllTold, reads="raw")
 async def report_tasks(context: RequestContext[None, None]) -> Any:
     """Many things that one worker has to say of its tasks, each answered by itself."""
-    registry = context.service.worker_registry
     body, size, wrong = await _read_items(context)
-    behind = await registry.behind(context.engine)
-    answers = await take(
-        registry, behind, context.caller, body.items, worker=body.worker, small=size <= registry.limit
-    )
+    call = await _call(context)
+    answers = await take(call, body.items, worker=body.worker, small=size <= call.registry.limit)
     told = [_item_answer(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
     for number, each in wrong:
         told.insert(number, each)
     redact = context.service.access.vault.redactor.redact
     told = [each if each.detail is None else replace(each, detail=redact(each.detail)) for each in told]
-    return AllTold(told, behind.now())
+    return AllTold(told, call.behind.now())
 
 
 @calls.post("/api/tasks/{id}/heartbeat", "work", takes=Heartbeat, gives=Renewed, reads="raw")
@@ -77,7 +71,7 @@ async def heartbeat_task(context: RequestContext[None, None]) -> Any:
     body, _ = await _read(context, Heartbeat)
     answer = await _say(context, body.lease, heartbeat=Sign(progress=body.progress))
     assert isinstance(answer, Renewal) and answer.expires is not None
-    now = (await context.service.worker_registry.behind(context.engine)).now()
+    now = (await _call(context)).behind.now()
     return Renewed(cancel=False, deadline=answer.deadline, expires=answer.expires, now=now)
 
 
@@ -125,17 +119,16 @@ async def hang_up(context: RequestContext[Leaving, None]) -> Any:
 @calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
 async def leave(context: RequestContext[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
-    registry, worker = context.service.worker_registry, worker_key(context.caller, context.body.worker)
-    registry.forget(worker)
-    await (await registry.behind(context.engine)).gate.deregister(worker)
+    worker = worker_key(context.caller, context.body.worker)
+    context.service.worker_registry.forget(worker)
+    await (await _call(context)).behind.gate.deregister(worker)
     return TAKEN
 
 
 @calls.put("/api/tasks/offers", "work", takes=Offers, gives=TaskTaken)
 async def put_offers(context: RequestContext[Offers, None]) -> Any:
     """A worker says that it is there, and which tasks it can do."""
-    registry = context.service.worker_registry
-    await take_offers(registry, await registry.behind(context.engine), context.caller, context.body)
+    await take_offers(await _call(context), context.body)
     return TAKEN
 
 
@@ -143,6 +136,11 @@ async def put_offers(context: RequestContext[Offers, None]) -> Any:
 async def list_tasks(context: RequestContext[None, Counted]) -> Any:
     """The palette: every task that a step may name."""
     return context.query.cut(await palette(context.engine))
+
+
+async def _call(context: RequestContext[Any, Any]) -> WorkerCall:
+    registry = context.service.worker_registry
+    return WorkerCall(registry, await registry.behind(context.engine), context.caller)
 
 
 async def _read(context: RequestContext[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
@@ -190,9 +188,8 @@ async def _read_items(context: RequestContext[None, None]) -> tuple[Items, int, 
 
 async def _say(context: RequestContext[Any, Any], lease: str, **said: Any) -> Answer:
     """One thing about one task. Raises what is wrong with it."""
-    registry = context.service.worker_registry
     item = Item(id=context.path["id"], lease=lease, **said)
-    [answer] = await take(registry, await registry.behind(context.engine), context.caller, [item])
+    [answer] = await take(await _call(context), [item])
     if isinstance(answer, PenstockError):
         raise answer
     return answer

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from penstock.access.caller import Caller
 from penstock.api.work.errors import OtherOffer
 from penstock.api.work.poll import require_lists
-from penstock.api.work.worker_registry import Behind, WorkerRegistry, noted_tasks, worker_key
+from penstock.api.work.worker_registry import Behind, WorkerCall, noted_tasks, worker_key
 from penstock.engine.authoring.offers import PREFIX, StoredOffers, offer_text, offers_by_task, stored_offers
 from penstock.engine.engine import Engine
 from penstock.flow.model.names import wrong_name
@@ -49,8 +49,9 @@ class TaskOffer(Struct, kw_only=True):
     seen_at: datetime | None
 
 
-async def take_offers(registry: WorkerRegistry, behind: Behind, caller: Caller, body: Offers) -> None:
+async def take_offers(call: WorkerCall, body: Offers) -> None:
     """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
+    registry, behind, caller = call.registry, call.behind, call.caller
     registry.limit_workers(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
     lists = sorted(name + behind.suffix for name in named)
@@ -68,7 +69,7 @@ async def take_offers(registry: WorkerRegistry, behind: Behind, caller: Caller, 
         concurrency=body.concurrency,
         started_at=registry.started_at(id, now),
     )
-    news = await _news(registry, behind, caller, body, worker.task_lists, now)
+    news = await _news(call, body, worker.task_lists, now)
     registry.remember(worker)  # before it is written: a poll that comes meanwhile would write over its name
     await behind.gate.register(worker)
     for note in news:
@@ -86,23 +87,16 @@ def _validate_offer(offer: Offered) -> None:
         raise Invalid(f"`output` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
 
 
-async def _news(
-    registry: WorkerRegistry,
-    behind: Behind,
-    caller: Caller,
-    body: Offers,
-    lists: tuple[str, ...],
-    now: datetime,
-) -> list[StoredOffers]:
+async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: datetime) -> list[StoredOffers]:
     """What is to be noted: once for all workers that offer the same, and once a day. Raises OtherOffer, Invalid."""
     offers = [
-        StoredOffers(**msgspec.structs.asdict(each), by=caller.token_id, lists=lists, at=now)
+        StoredOffers(**msgspec.structs.asdict(each), by=call.caller.token_id, lists=lists, at=now)
         for each in body.offers
     ]
-    offers = [each for each in offers if not registry.is_noted(each.offer, now)]
+    offers = [each for each in offers if not call.registry.is_noted(each.offer, now)]
     if not offers:
         return []
-    known = await _living(behind, now)
+    known = await _living(call.behind, now)
     news: list[StoredOffers] = []
     for offer in offers:
         was = known.get(offer.name)
@@ -111,9 +105,9 @@ async def _news(
             news.append(offer if was.by == offer.by else replace(was, at=was.at and now))
             continue
         if was is not None:
-            _validate_owner(behind, caller, was)
+            _validate_owner(call.behind, call.caller, was)
         news.append(offer)
-    _validate_count(caller, known, news)
+    _validate_count(call.caller, known, news)
     return news
 
 

@@ -12,7 +12,7 @@ from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting, disconnected
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.lease_tokens import held_by
-from penstock.api.work.worker_registry import Behind, WorkerRegistry, worker_key
+from penstock.api.work.worker_registry import Behind, WorkerCall, WorkerRegistry, worker_key
 from penstock.flow.decisions.scope import events_of, inputs_of
 from penstock.flow.model.names import MAX_NAME_LENGTH, wrong_identifier
 from penstock.flow.model.retry_policy import Timeouts
@@ -22,10 +22,9 @@ from penstock.store.rows.rows import ClaimRequest
 from penstock.workers.wire import MAX_BATCH, Given, Left, Poll, Polled, RunOf
 
 
-async def poll(
-    registry: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request
-) -> Polled:
+async def poll(call: WorkerCall, body: Poll, request: Request) -> Polled:
     """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
+    registry, behind, caller = call.registry, call.behind, call.caller
     lists = _lists(body, caller)
     limit = _limit(registry, body.max, caller)
     registry.limit_polls(caller)

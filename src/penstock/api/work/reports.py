@@ -21,7 +21,7 @@ from penstock.api.work.errors import (
     UnknownTask,
 )
 from penstock.api.work.lease_tokens import Held
-from penstock.api.work.worker_registry import Behind, WorkerRegistry
+from penstock.api.work.worker_registry import Behind, WorkerCall
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.finish import MAX_VIOLATIONS
 from penstock.flow.errors import PenstockError
@@ -53,15 +53,10 @@ class Batch(Struct):
 
 
 async def take(
-    registry: WorkerRegistry,
-    behind: Behind,
-    caller: Caller,
-    items: Sequence[Item],
-    *,
-    worker: str | None = None,
-    small: bool = False,
+    call: WorkerCall, items: Sequence[Item], *, worker: str | None = None, small: bool = False
 ) -> list[Answer]:
     """Take what can be taken. `small`: the whole call is within the limit of one result."""
+    registry, behind, caller = call.registry, call.behind, call.caller
     answers: list[Answer] = [None] * len(items)
     batch, now = Batch(), behind.now()
     for number, item in enumerate(items):

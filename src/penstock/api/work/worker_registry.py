@@ -252,3 +252,11 @@ class WorkerRegistry:
         holding = self._holdings.get(token, {}) if token is not None else {}
         for lease in leases:
             holding.pop(lease, None)
+
+
+class WorkerCall(Struct, frozen=True):
+    """A call of a worker: who it comes from, and what it reaches."""
+
+    registry: WorkerRegistry
+    behind: Behind
+    caller: Caller

@@ -35,19 +35,8 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
         await connection.close()
         raise
     gate = HttpGate(connection, [task.offer for task in post.tasks.values()])
-    worker = Worker(
-        gate,
-        post.tasks,
-        name=post.name or f"{socket.gethostname()}:{os.getpid()}",
-        task_lists=post.task_lists,
-        suffix=post.suffix,
-        concurrency=post.concurrency,
-        processes=post.processes,
-        sources=post.sources,
-        grace=post.grace,
-        fleet=post.fleet,
-        now=gate.now,
-    )
+    name = post.name or f"{socket.gethostname()}:{os.getpid()}"
+    worker = Worker(gate, post.tasks, name=name, now=gate.now, **post.of_worker())
     async with counting(post.stats, lambda: {"process": os.getpid(), "worker": worker_stats(worker)}):
         try:
             show_worker(worker, connection.url, post, as_json)

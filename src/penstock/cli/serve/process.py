@@ -83,6 +83,11 @@ class Post(Struct, frozen=True, kw_only=True):
     tracing: str = "off"
     suffix: str = ""
 
+    def of_worker(self) -> dict[str, Any]:
+        """What a worker is told, here or for a server elsewhere."""
+        names = ("task_lists", "suffix", "concurrency", "processes", "sources", "grace", "fleet")
+        return {name: getattr(self, name) for name in names}
+
 
 Announce = Callable[[Running, str | None], Awaitable[None]]
 """Told what runs and, where it answers over HTTP, at which address."""
@@ -159,16 +164,10 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
     running = await Running.open(
         post.db,
         post.tasks,
-        task_lists=post.task_lists,
-        concurrency=post.concurrency,
-        processes=post.processes,
-        sources=post.sources,
-        grace=post.grace,
+        **post.of_worker(),
         name=post.name,
         retention=post.retention,
-        fleet=post.fleet,
         world=post.world,
-        suffix=post.suffix,
         feed=post.means is not None,
         means=post.means,
     )

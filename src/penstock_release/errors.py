@@ -42,3 +42,8 @@ class FieldErrors(Refused):
 
     def __init__(self, errors: dict[str, list[str]]) -> None:
         super().__init__(400, errors)
+
+
+def invalid(field: str, sentence: str) -> FieldErrors:
+    """One field cannot be so."""
+    return FieldErrors({field: [sentence]})

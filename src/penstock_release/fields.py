@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock_release.errors import FieldErrors
+from penstock_release.errors import FieldErrors, invalid
 
 REQUIRED = "This field is required."
 BLANK = "This field may not be blank."
@@ -32,8 +32,8 @@ class Field(Struct, frozen=True):
 def read_fields(body: Any, fields: tuple[Field, ...], partial: bool = False) -> dict[str, Any]:
     """The fields that are there, as they should be; others are left out. Raises FieldErrors."""
     if not isinstance(body, Mapping):
-        raise FieldErrors(
-            {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(body).__name__}."]}
+        raise invalid(
+            "non_field_errors", f"Invalid data. Expected a dictionary, but got {type(body).__name__}."
         )
     errors: dict[str, list[str]] = {}
     found: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from penstock import CallFailed, Engine
 from penstock_release.documents import TRIES, Document, Documents
-from penstock_release.errors import FieldErrors, Refused, busy
+from penstock_release.errors import Refused, busy, invalid
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import NOTE, id_in, is_id, new_id
 from penstock_release.ids import STUDY as STUDY_ID
@@ -57,24 +57,22 @@ class Library:
         """A study by hand. Raises Refused."""
         fields = read_fields(body, STUDY)
         if not _is_study(fields["kf_id"]):
-            raise FieldErrors({"kf_id": ["Enter a valid id, such as SD_ABCDEFGH."]})
+            raise invalid("kf_id", "Enter a valid id, such as SD_ABCDEFGH.")
         made = {**_study(fields), "by_hand": True}
         if not await self._shelf.change(insert=[(f"studies/{made['kf_id']}", made)]):
-            raise FieldErrors({"kf_id": ["study with this kf id already exists."]})
+            raise invalid("kf_id", "study with this kf id already exists.")
         return made
 
     async def reject_unknown(self, studies: list[str]) -> None:
         """Raises FieldErrors where there is no study at all, or one that nobody knows."""
         if not studies:
-            raise FieldErrors({"studies": ["Must have at least one study"]})
+            raise invalid("studies", "Must have at least one study")
         if len(studies) > STUDIES:
-            raise FieldErrors(
-                {"studies": [f"A release may have {STUDIES} studies at most, not {len(studies)}."]}
-            )
+            raise invalid("studies", f"A release may have {STUDIES} studies at most, not {len(studies)}.")
         known = {kept.data["kf_id"] for kept in await self._shelf.all("studies/") if not kept.data["deleted"]}
         for id in studies:
             if id not in known:
-                raise FieldErrors({"studies": [f'Invalid pk "{id}" - object does not exist.']})
+                raise invalid("studies", f'Invalid pk "{id}" - object does not exist.')
 
     async def sync(self) -> dict[str, Any]:
         """Take the studies of the data service; those that it has no more are marked. Raises Refused."""
@@ -181,7 +179,7 @@ class Library:
             if name in fields:
                 id = fields[name] = id_in(fields[name])
                 if not is_id(id) or await self._shelf.get(f"{kind}/{id}") is None:
-                    raise FieldErrors({name: [f'Invalid pk "{id}" - object does not exist.']})
+                    raise invalid(name, f'Invalid pk "{id}" - object does not exist.')
         return fields
 
 

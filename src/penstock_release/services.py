@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from penstock import CallFailed, Engine
 from penstock_release.bearer import Bearer
 from penstock_release.documents import TRIES, Documents
-from penstock_release.errors import FieldErrors, Refused, busy
+from penstock_release.errors import Refused, busy, invalid
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import SERVICE, new_id
 from penstock_release.new_release import tasks_at
@@ -45,15 +45,13 @@ class Services:
         if ids is None:
             return [each for each in found if each["enabled"]]
         if not ids:
-            raise FieldErrors({"services": ["Must have at least one service"]})
+            raise invalid("services", "Must have at least one service")
         known = {each["kf_id"]: each for each in found}
         for id in ids:
             if id not in known:
-                raise FieldErrors({"services": [f'Invalid pk "{id}" - object does not exist.']})
+                raise invalid("services", f'Invalid pk "{id}" - object does not exist.')
             if not known[id]["enabled"]:
-                raise FieldErrors(
-                    {"services": [f"{known[id]['name']} ({id}) is not enabled: enable it first."]}
-                )
+                raise invalid("services", f"{known[id]['name']} ({id}) is not enabled: enable it first.")
         return [each for each in found if each["kf_id"] in ids]
 
     async def register(self, body: Any) -> dict[str, Any]:
@@ -125,10 +123,10 @@ class Services:
     async def _validate_service(self, url: str) -> None:
         """Raises FieldErrors where nothing answers there as a task service does, Refused where none can be asked."""
         if not _is_address(url):
-            raise FieldErrors({"url": ["Enter a valid URL."]})
+            raise invalid("url", "Enter a valid URL.")
         problem = await self._status_problem(url, await self._headers())
         if problem is not None:
-            raise FieldErrors({"url": [problem]})
+            raise invalid("url", problem)
 
     async def _status_problem(self, url: str, headers: Mapping[str, str]) -> str | None:
         """Why what is there does not look like a task service; None: it does."""

@@ -8,7 +8,7 @@ from penstock.api.extension import Calls, RequestContext
 from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, event_view, matching, page
 from penstock_release.documents import Document
-from penstock_release.errors import FieldErrors, busy, unknown
+from penstock_release.errors import busy, invalid, unknown
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import EVENT, id_in, new_id
 from penstock_release.new_release import event_name
@@ -55,12 +55,12 @@ async def _fields(context: RequestContext[None, None], partial: bool) -> dict[st
         body = {name: value for name, value in body.items() if value is not None}
     fields = read_fields(body, FIELDS, partial)
     if fields.get("event_type", "info") not in TYPES:
-        raise FieldErrors({"event_type": [f'"{fields["event_type"]}" is not a valid choice.']})
+        raise invalid("event_type", f'"{fields["event_type"]}" is not a valid choice.')
     for name, kind in (("release", "releases"), ("task", "task-of"), ("task_service", "services")):
         if name in fields:
             id = fields[name] = id_in(fields[name])
             if not id or await coordinator_of(context).shelf.get(f"{kind}/{id}") is None:
-                raise FieldErrors({name: ["Invalid hyperlink - Object does not exist."]})
+                raise invalid(name, "Invalid hyperlink - Object does not exist.")
     return fields
 
 

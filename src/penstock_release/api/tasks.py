@@ -7,7 +7,7 @@ from typing import Any
 from penstock.api.extension import Calls, RequestContext, limit_rate
 from penstock_release.api import wire
 from penstock_release.api.answers import body_of, coordinator_of, matching, page, task_view
-from penstock_release.errors import FieldErrors
+from penstock_release.errors import invalid
 
 calls = Calls("release-tasks")
 OPEN = ("report_task", "put_report", "show_release_task", "show_release")
@@ -46,7 +46,7 @@ async def _report(context: RequestContext[None, None]) -> Any:
         most = SMALL
     body = await body_of(context, most)
     if not isinstance(body, dict):
-        raise FieldErrors({"non_field_errors": ["Invalid data. Expected a dictionary."]})
+        raise invalid("non_field_errors", "Invalid data. Expected a dictionary.")
     here = coordinator_of(context)
     task = await here.reports.take(context.path["id"], body)
     here.wake.set()

@@ -59,10 +59,8 @@ KEPT = {
     **dict.fromkeys(("Misfit", "SetAside", "Told", "AllTold", "show_pulse", "pulse", "leave"), "the API"),
     **dict.fromkeys(("Rang", "Aside"), "stored with runs"),
     **dict.fromkeys(("World", "world"), "`penstock.testing`, where it is a world of runs"),
-    **dict.fromkeys(
-        ("dead_letters", "_dead_letter", "dead_letter", "dead_letter_start"), "the word of all brokers"
-    ),
-    **dict.fromkeys(("_add_dead_letter", "DeadLetter"), "the word of all brokers"),
+    **dict.fromkeys(("dead_letters", "_dead_letter", "dead_letter"), "the word of all brokers"),
+    "DeadLetter": "the word of all brokers",
     "change_feed": "what databases call it",
     **dict.fromkeys(("_yaml_letter", "_Pen", "straight", "turns_of", "RING", "_longest"), "of a drawing"),
     **dict.fromkeys(("feeds_only", "at_most_once", "most_firings"), "of nets and of proofs"),

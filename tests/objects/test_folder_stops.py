@@ -70,10 +70,10 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
     monkeypatch.setattr("penstock.sources.triggers.triggers.GRACE", grace)
     start_many = Trigger.start_many
 
-    async def slow(feed: Trigger, starts: Any) -> Any:
+    async def slow(feed: Trigger, starts: Any, ready: bool = False) -> Any:
         if feed.finishing and starts:
             await asyncio.sleep(5 * QUIET)  # longer than it is waited for what is not quiet
-        return await start_many(feed, starts)
+        return await start_many(feed, starts, ready=ready)
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)

@@ -350,10 +350,10 @@ def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
     start_many = Trigger.start_many
 
     async def main(engine: Engine) -> Any:
-        async def stopped_meanwhile(feed: Trigger, starts: Any) -> Any:
+        async def stopped_meanwhile(feed: Trigger, starts: Any, ready: bool = False) -> Any:
             monkeypatch.setattr(Trigger, "start_many", start_many)
             await engine.stop_source("pics")
-            return await start_many(feed, starts)
+            return await start_many(feed, starts, ready=ready)
 
         monkeypatch.setattr(Trigger, "start_many", stopped_meanwhile)
         await engine.publish(PICS, start=True)
@@ -402,10 +402,10 @@ def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes
     async def main(engine: Engine) -> Any:
         async with Engine(place.url, tasks=TASKS, work=False) as other:
 
-            async def stopped_meanwhile(feed: Trigger, starts: Any) -> Any:
+            async def stopped_meanwhile(feed: Trigger, starts: Any, ready: bool = False) -> Any:
                 monkeypatch.setattr(Trigger, "start_many", start_many)
                 await other.stop_source("pics")
-                return await start_many(feed, starts)
+                return await start_many(feed, starts, ready=ready)
 
             await engine.publish(PICS, start=True)
             await watched(engine)

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 
 from penstock import Engine
 from penstock.access.claims import Grant, OidcSettings
-from penstock.server.build import Front, NeedsToken, WeakToken, answering, opened, require_sign_in
+from penstock.server.build import Front, NeedsToken, WeakToken, answering, require_sign_in
 from penstock.server.http import bind, serving_on
 
 TOKEN = "0123456789abcdef0123"
@@ -48,7 +48,7 @@ def test_a_server_with_a_token_asks_its_own_machine_for_it(tmp_path: Path) -> No
         db, front = str(tmp_path / "p.db"), Front("127.0.0.1", 0, TOKEN)
         async with (
             Engine(db) as engine,
-            answering(await engine.running(), front, opened(front)) as base,
+            answering(await engine.running(), front, bind(front.host, front.port)) as base,
             aiohttp.ClientSession() as session,
         ):
             found = []

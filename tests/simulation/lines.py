@@ -109,7 +109,7 @@ class SimConnection(Connection):
     ) -> tuple[Any, Mapping[str, str]]:
         found = self._pick()
         if found is None:
-            raise NoServer(self.url, "no node is there")
+            raise NoServer(self.url)
         process, app = found
         sent = {"accept": "application/json", **(headers or {})}
         if body is not None:

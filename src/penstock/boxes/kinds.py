@@ -72,7 +72,7 @@ _OFFERS = {offer.name: offer for offer in (HTTP, SERVICE)}
 _JUDGED_LATER = frozenset(
     {"url", "headers", "query", "params", "body", "args", "set", "key", "turn", "credentials"}
 )
-"""What may be anything, or is told in its own words where it is used."""
+"""What may be anything, or is described where it is used."""
 
 
 def _fitting(offer: Offer, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Post(Struct, frozen=True, kw_only=True):
     suffix: str = ""
 
     def of_worker(self) -> dict[str, Any]:
-        """What a worker is told, here or for a server elsewhere."""
+        """The settings of a worker, here or for a server elsewhere."""
         names = ("task_lists", "suffix", "concurrency", "processes", "sources", "grace", "fleet")
         return {name: getattr(self, name) for name in names}
 

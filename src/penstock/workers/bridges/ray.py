@@ -150,19 +150,25 @@ class RayFleet:
 
     def _interrupt(self, key: str) -> None:
         if key in self._leaving:
-            self._stop(key, force=False)
+            self._stop(key)
             # Again: an interrupt that comes while Ray is about to begin the task is lost.
-            self._loop.call_later(KILL_AFTER / 2, self._stop, key, False)
-            self._loop.call_later(KILL_AFTER, self._stop, key, True)
+            self._loop.call_later(KILL_AFTER / 2, self._stop, key)
+            self._loop.call_later(KILL_AFTER, self._kill, key)
 
-    def _stop(self, key: str, force: bool) -> None:
-        ref = self._leaving.pop(key, None) if force else self._leaving.get(key)
+    def _stop(self, key: str, force: bool = False) -> None:
+        ref = self._leaving.get(key)
         if ref is not None:
             try:
                 self._ray.cancel(ref, force=force)
             except Exception as error:
                 # A cluster that is gone has stopped its tasks with it.
                 LOG.warning("a Ray task cannot be stopped: %s", error)
+
+    def _kill(self, key: str) -> None:
+        """Until it has ended: Ray drops a kill that comes while an interrupt is on its way."""
+        if key in self._leaving:
+            self._stop(key, force=True)
+            self._loop.call_later(KILL_AFTER, self._kill, key)
 
     def take_back(self) -> list[Work]:
         return []
@@ -173,6 +179,7 @@ class RayFleet:
             await asyncio.sleep(0.02)
         for key in list(self._leaving):
             self._stop(key, force=True)
+        self._leaving.clear()
         self._hearing.cancel()
         await asyncio.gather(self._hearing, return_exceptions=True)
         self._ray.kill(self._mailbox)

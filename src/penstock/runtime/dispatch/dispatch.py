@@ -1,4 +1,4 @@
-"""The task gate of a node: work is handed to who waits for it, at once where it was made here."""
+"""The task gate of a node: hands tasks to waiting workers, at once if this node created them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Free = Callable[[Sequence[tuple[Attempt, Reservation]]], None]
 
 
 class Reservations:
-    """Reserves desks while a batch is written down. Nothing else happens meanwhile, so what it found stays so."""
+    """Reserves worker slots for one batch. Nothing else runs meanwhile, so its view stays valid."""
 
     __slots__ = ("_backlog", "_found", "_left", "_slots", "free")
 
@@ -54,7 +54,7 @@ class Reservations:
         self._left: dict[WorkerSlot, int] = {}
 
     def reserve(self, attempt: Attempt) -> WorkerSlot | None:
-        """A desk that takes the attempt. Not where others wait for it in the list: they came first."""
+        """A slot that takes the attempt; None if older tasks are waiting in the list."""
         kind = attempt.task_list, attempt.task
         slot = self._found.get(kind)
         if slot is None or not self._left[slot]:
@@ -81,16 +81,16 @@ class Reservations:
 
 
 ABSENCE_TIMEOUT = timedelta(seconds=1)
-"""How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""
+"""How long a worker may be absent before its assignments are released; it may be polling another node."""
 
 SHARE = 3
-"""Such a part of a lease may pass on a desk: the rest is for who does the work."""
+"""At most 1/SHARE of a lease may elapse before the worker collects the task."""
 
 BACK = 1.0
-"""Seconds within which a worker that went off with work comes back: meanwhile more is reserved for it."""
+"""Seconds to keep reserving tasks for a worker that left with work."""
 
 LOOK_AGAIN = timedelta(seconds=1)
-"""How long a worker waits before it looks into a store that others write too."""
+"""How long a worker waits before it reads a store that other nodes also write."""
 
 T = TypeVar("T")
 
@@ -279,7 +279,7 @@ class Dispatch:
         return given
 
     def _sweep_later(self, slot: WorkerSlot) -> None:
-        """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
+        """Schedule a sweep of an unattended slot; each slot has one timer."""
         loop = asyncio.get_running_loop()
         lasts = min(
             (each.expires - self._clock.now() for each in slot.given), default=SHARE * ABSENCE_TIMEOUT
@@ -350,13 +350,13 @@ class Dispatch:
         await self.release([each.lease for each in await looking])
 
     async def close(self) -> None:
-        """Nobody comes back to a desk: what lies there goes to the lists again."""
+        """Return uncollected assignments to their lists; no worker will collect them now."""
         for slot in list(self._slots.values()):
             self._sweep(slot)
         await self._tidying.wait(5)
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
-        """The work itself; a lease whose run says otherwise is left to run out."""
+        """The assignments of these leases. If the run contradicts a lease, that lease expires unused."""
         found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
         missing = list(dict.fromkeys(lease.run for lease, attempt in found.items() if attempt is None))
         fetched = await self._memory.fetch(missing) if missing else {}

@@ -1,4 +1,4 @@
-"""The writing desk: what waits shares a transaction, and nobody suffers for another."""
+"""The writer: waiting work shares a transaction, and a failure stays with the work that caused it."""
 
 from __future__ import annotations
 

@@ -36,18 +36,18 @@ def _wish(number: int) -> ClaimRequest:
     return ClaimRequest(worker=f"w{number}", task_lists=(f"list-{number}",), tasks=None, limit=1)
 
 
-def test_a_worker_that_polls_in_vain_and_goes_leaves_no_desk() -> None:
+def test_a_worker_that_polls_in_vain_and_goes_leaves_no_slot() -> None:
     async def main() -> int:
         async with Engine("memory:") as engine:
             gate = (await engine.running()).node.dispatch
             for number in range(20):
                 await gate.claim(_wish(number), timedelta(seconds=0.001))
-            return sum(desk.worker.startswith("w") for desk in gate._slots.values())
+            return sum(slot.worker.startswith("w") for slot in gate._slots.values())
 
     assert asyncio.run(main()) == 0
 
 
-def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
+def test_a_worker_that_goes_off_with_work_leaves_no_slot_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatch, "ABSENCE_TIMEOUT", timedelta(seconds=0.05))
@@ -57,11 +57,11 @@ def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
             gate = (await engine.running()).node.dispatch
             await engine.publish(FLOW)
             claiming = asyncio.create_task(gate.claim(_wish(1), timedelta(seconds=9)))
-            while not any(desk.sitting and desk.worker == "w1" for desk in gate._slots.values()):
+            while not any(slot.sitting and slot.worker == "w1" for slot in gate._slots.values()):
                 await asyncio.sleep(0)
             await engine.start("f")
             given = await claiming
-            await until(lambda: all(desk.worker != "w1" for desk in gate._slots.values()), "no desk of w1")
+            await until(lambda: all(slot.worker != "w1" for slot in gate._slots.values()), "no slot of w1")
             return len(given)
 
     assert asyncio.run(main()) == 1
@@ -189,7 +189,7 @@ def test_work_that_is_made_while_a_worker_looks_is_handed_over(
             gate, lease, made = node.dispatch, node.store.lease, asyncio.Event()
             await engine.publish(FLOW)
             claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
-            while not any(desk.sitting and desk.worker == "w" for desk in gate._slots.values()):
+            while not any(slot.sitting and slot.worker == "w" for slot in gate._slots.values()):
                 await asyncio.sleep(0)
             await engine.start("f")
             await claiming  # it went off with work, and is expected back
@@ -226,10 +226,10 @@ def test_a_worker_whose_room_is_promised_waits_though_there_is_more(
             await engine.publish(FLOW)
             monkeypatch.setattr(running.store, "commit", commit_later)
             claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
-            while not any(desk.sitting and desk.worker == "w" for desk in gate._slots.values()):
+            while not any(slot.sitting and slot.worker == "w" for slot in gate._slots.values()):
                 await asyncio.sleep(0)
             starting = [asyncio.create_task(engine.start("f")) for _ in range(3)]
-            while not any(desk.coming for desk in gate._slots.values()):
+            while not any(slot.coming for slot in gate._slots.values()):
                 await asyncio.sleep(0)
             gate.note(["list-1"])
             noted.set()
@@ -301,20 +301,20 @@ class _Seated:
 
 def test_what_a_worker_took_and_has_not_begun_takes_room_like_what_it_has_in_hand() -> None:
     worker = _Seated()
-    desk = WorkerSlot(("w", ("l",), None), worker)
-    desk.sit(3)
-    desk.coming = 2
-    assert desk.spare() == 1
-    desk.coming, desk.given = 0, cast(Any, ["one", "two"])
-    assert desk.spare() == 1
-    assert len(desk.take(3)) == 2
-    assert desk.spare() == 1
+    slot = WorkerSlot(("w", ("l",), None), worker)
+    slot.sit(3)
+    slot.coming = 2
+    assert slot.spare() == 1
+    slot.coming, slot.given = 0, cast(Any, ["one", "two"])
+    assert slot.spare() == 1
+    assert len(slot.take(3)) == 2
+    assert slot.spare() == 1
     worker.room, worker.begun = 1, 2
-    assert desk.spare() == 1
+    assert slot.spare() == 1
     worker.room = 3
-    assert desk.spare() == 3
-    desk.sit(3)
-    assert desk.spare() == 3
+    assert slot.spare() == 3
+    slot.sit(3)
+    assert slot.spare() == 3
 
 
 class _Work:
@@ -322,13 +322,13 @@ class _Work:
         self.task_list, self.task = "l", task
 
 
-def test_all_kinds_of_work_share_the_room_of_a_desk_and_go_on_to_the_next() -> None:
+def test_all_kinds_of_work_share_the_room_of_a_slot_and_go_on_to_the_next() -> None:
     seen = backlog.Backlog()
     first, second = WorkerSlot(("one", ("l",), None)), WorkerSlot(("two", ("l",), ("a",)))
-    for desk, room in ((first, 2), (second, 2)):
-        desk.sit(room)
-        seen.see(desk.key)
-    reserving = Reservations([first, second], seen, lambda desks: None)
+    for slot, room in ((first, 2), (second, 2)):
+        slot.sit(room)
+        seen.see(slot.key)
+    reserving = Reservations([first, second], seen, lambda slots: None)
     got = [reserving.reserve(cast(Any, _Work(task))) for task in "abaaab"]
 
     assert got == [first, first, second, second, None, None]
@@ -336,9 +336,9 @@ def test_all_kinds_of_work_share_the_room_of_a_desk_and_go_on_to_the_next() -> N
 
 
 def test_work_is_reserved_for_nobody_while_some_waits_in_the_list() -> None:
-    seen, desk = backlog.Backlog(), WorkerSlot(("one", ("l",), None))
-    desk.sit(2)
-    seen.see(desk.key)
+    seen, slot = backlog.Backlog(), WorkerSlot(("one", ("l",), None))
+    slot.sit(2)
+    seen.see(slot.key)
     seen.add(["l"])
 
-    assert Reservations([desk], seen, lambda desks: None).reserve(cast(Any, _Work("a"))) is None
+    assert Reservations([slot], seen, lambda slots: None).reserve(cast(Any, _Work("a"))) is None

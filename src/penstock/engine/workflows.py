@@ -59,13 +59,13 @@ class Workflows:
         await self._set_started(workflow, True)
 
     async def stop_source(self, workflow: str) -> None:
-        """Let the source of a workflow make no more runs; those under way finish."""
+        """Stop a workflow's source. Active runs finish."""
         await self._set_started(workflow, False)
 
     async def pause_workflow(self, workflow: str | None = None) -> None:
         """Dispatch nothing new of a workflow, or (None) of the installation, until it is resumed."""
         if workflow is not None:
-            self._node.flows.managers.validate(workflow)
+            self._node.owners.authorize(workflow)
         await self._set_paused(workflow, True)
 
     async def resume_workflow(self, workflow: str | None = None) -> None:
@@ -74,7 +74,7 @@ class Workflows:
 
     async def _set_started(self, workflow: str, started: bool) -> None:
         validate_texts(workflow=workflow)
-        self._node.flows.managers.validate(workflow)
+        self._node.owners.authorize(workflow)
         if not await self._store.set_started(workflow, started, audit_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await self._node.flows.states()])
         self._node.flows.forget()

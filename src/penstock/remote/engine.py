@@ -75,7 +75,7 @@ class RemoteEngine:
         await self.connection.post(path_of("api", "workflows", workflow, "start"))
 
     async def stop_source(self, workflow: str) -> None:
-        """Let the source of a workflow make no more runs; those under way finish."""
+        """Stop a workflow's source. Active runs finish."""
         await self.connection.post(path_of("api", "workflows", workflow, "stop"))
 
     async def pause_workflow(self, workflow: str | None = None) -> None:

@@ -171,8 +171,8 @@ def _item(row: RunRow, kind: str, text: str, actions: list[str], **more: Any) ->
 
 
 def _of_source(trigger: dict[str, Any]) -> dict[str, Any]:
-    what = "The source" if trigger["event"] is None else f"What brings event '{trigger['event']}'"
-    text = f"{what} of '{trigger['workflow']}' ({trigger['kind']}) does not work: {trigger['error']}"
+    what = "The source" if trigger["event"] is None else f"The source of event '{trigger['event']}'"
+    text = f"{what} of '{trigger['workflow']}' ({trigger['kind']}) is failing: {trigger['error']}"
     return {
         "kind": "source",
         "run": None,

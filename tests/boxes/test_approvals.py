@@ -13,7 +13,7 @@ from penstock.access.caller import ANYBODY_HERE
 from penstock.access.tokens import TokenRequest
 from penstock.engine import decisions_and_reports
 from penstock.flow.model.problems import DefinitionError
-from penstock.runtime.commands.authority import barring
+from penstock.runtime.commands.approval_bypass import barring
 from penstock.runtime.errors import AlreadyDecided
 from tests.boxes.conftest import Site, site
 from tests.waiting import until

@@ -25,7 +25,7 @@ from penstock.api.reading import Asked, fit, raw_body, read_query, validate_cont
 from penstock.api.response import HEADERS, Ready
 from penstock.api.router import Router
 from penstock.api.service import Service
-from penstock.runtime.commands.authority import ROLE
+from penstock.runtime.commands.approval_bypass import ROLE
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME
 from penstock.runtime.node.log_context import REQUEST

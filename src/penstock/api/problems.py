@@ -23,7 +23,7 @@ from penstock.flow.model.problems import UNREADABLE, DefinitionError
 from penstock.flow.values.schema_validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
-from penstock.runtime.commands.authority import NotTheirs
+from penstock.runtime.commands.approval_bypass import NotTheirs
 from penstock.runtime.dispatch.redaction import Redact
 from penstock.runtime.errors import (
     AlreadyDecided,

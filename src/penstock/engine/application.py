@@ -78,7 +78,7 @@ class ApplicationServices:
         Anybody else is told that it belongs to `by`; so are the tokens under `/custom/<workflow>/`. Reading and
         canceling are free.
         """
-        self._running.node.flows.managers[workflow] = by
+        self._running.node.owners[workflow] = by
 
     async def ask_services_now(self) -> None:
         """Let the `service` steps of this process ask for the state of their tasks now, not at the next time."""

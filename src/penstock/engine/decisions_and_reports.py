@@ -21,7 +21,7 @@ from penstock.flow.model.run import Element
 from penstock.flow.model.run_input import Done, Outcome, Reported
 from penstock.flow.values.key_text import key_text
 from penstock.flow.views.run_view import time_text
-from penstock.runtime.commands.authority import barring
+from penstock.runtime.commands.approval_bypass import barring
 from penstock.runtime.commands.validation import plain_payload, validate_texts
 from penstock.runtime.decisions.children import parent_of
 from penstock.runtime.decisions.correlation import RETENTION

@@ -117,7 +117,7 @@ class Operations:
         node = self._node
         failing = partial(list_failing, node)
         found = await list_incidents(self._store, node.memory, read_filter(filters), cursor, failing)
-        return {**found, "items": [node.flows.managers.offer(each) for each in found["items"]]}
+        return {**found, "items": [node.owners.offer(each) for each in found["items"]]}
 
     async def workers(self) -> list[dict[str, Any]]:
         """The workers that are there: that gave a sign of life within the last minute. Not those of built-in tasks."""

@@ -54,7 +54,7 @@ class Running:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
         self.vault = vault
         self.triggers, self.means, self.publishing = triggers, means or Means(), publishing
-        self.catalog = Catalog(store, node.flows, tasks)
+        self.catalog = Catalog(store, node.flows, node.owners, tasks)
         self.seals = CallbackTokens(store.keep_note)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""

@@ -130,7 +130,7 @@ class Drafts:
         `expect`: the etags that the present one may have. Raises DefinitionError, NameMismatch, DraftChanged.
         """
         running = await self._opened()
-        running.node.flows.managers.validate(workflow)
+        running.node.owners.authorize(workflow)
         draft, newest, state = await self._look(running, workflow)
         found = draft or newest
         kept = None if found is None else found.definition
@@ -148,7 +148,7 @@ class Drafts:
         """Forget the draft; versions stay. Raises UnknownWorkflow where there is neither, DraftChanged."""
         draft, _, _ = await self._find(workflow)
         running = await self._opened()
-        running.node.flows.managers.validate(workflow)
+        running.node.owners.authorize(workflow)
         by = audit_for(workflow, None if draft is None else draft.definition)
         if await running.store.drop_draft(workflow, expect, by) is None:
             raise DraftChanged(workflow)

@@ -12,6 +12,7 @@ from penstock.engine.authoring.check_gate import reject_errors
 from penstock.engine.authoring.load import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.authoring.offers import offers_by_task
 from penstock.flow.format.writing import write_yaml
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.flow_cache import FlowCache, encode_offers
 from penstock.store.protocol import Drafts, Notes, WorkflowVersions
@@ -27,8 +28,10 @@ class CatalogRows(WorkflowVersions, Drafts, Notes, Protocol):
 class Catalog:
     """Names to versions. A version never changes once it is published."""
 
-    def __init__(self, versions: CatalogRows, flows: FlowCache, tasks: Mapping[str, Task]) -> None:
-        self._versions, self._flows, self._tasks = versions, flows, tasks
+    def __init__(
+        self, versions: CatalogRows, flows: FlowCache, owners: Owners, tasks: Mapping[str, Task]
+    ) -> None:
+        self._versions, self._flows, self._owners, self._tasks = versions, flows, owners, tasks
 
     async def publish(
         self,
@@ -55,7 +58,7 @@ class Catalog:
     ) -> Version:
         """The same with a text that was read and checked before."""
         new = _version_of(loaded, text, note, start, again)
-        self._flows.managers.validate(new.workflow)
+        self._owners.authorize(new.workflow)
         version = await self._versions.publish(new, None, audit_for(new.workflow, after=text))
         assert version is not None, "nothing was expected of the one before"
         self._flows.forget()
@@ -76,7 +79,7 @@ class Catalog:
         With `start` also a workflow that is there already is started. `before`: what the newest version says, for
         the record.
         """
-        self._flows.managers.validate(loaded.flow.name)
+        self._owners.authorize(loaded.flow.name)
         new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
         version = await self._versions.publish(new, expect, audit_for(new.workflow, before, text))
         self._flows.forget()

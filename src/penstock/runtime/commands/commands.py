@@ -31,8 +31,8 @@ from penstock.flow.model.run_input import (
 from penstock.flow.values.key_text import key_text
 from penstock.flow.values.payload import is_storable
 from penstock.runtime.codec.messages import StartChild
-from penstock.runtime.commands.authority import approvals_in, reject_recursion
-from penstock.runtime.commands.ownership import Managed
+from penstock.runtime.commands.approval_bypass import approvals_in, reject_approval_bypass
+from penstock.runtime.commands.ownership import Managed, Owners
 from penstock.runtime.commands.validation import (
     checked_event,
     not_disabled,
@@ -98,13 +98,14 @@ class Commands:
         self,
         store: CommandRows,
         flows: FlowCache,
+        owners: Owners,
         clock: StoreClock,
         submit: Callable[[Request], None],
         look: Look,
         ids: Callable[[], str],
     ) -> None:
-        self._store, self._flows, self._clock, self._look = store, flows, clock, look
-        self._submit, self._ids = submit, ids
+        self._store, self._flows, self._owners, self._clock = store, flows, owners, clock
+        self._look, self._submit, self._ids = look, submit, ids
         self._children = BackgroundTasks(log, "a child run did not begin yet")
         self.duplicates = 0
 
@@ -184,8 +185,8 @@ class Commands:
         posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Make the run of the version, or of the newest; held where its workflow or the installation is paused."""
-        if workflow in self._flows.managers:
-            self._flows.managers.validate(workflow)
+        if workflow in self._owners:
+            self._owners.authorize(workflow)
         believed: WorkflowState | None = None
         for _ in range(TRIES):
             flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
@@ -343,7 +344,7 @@ class Commands:
         raise UndeclaredEvent(None, event, sorted(known))
 
     async def _event(self, live: CachedRun, event: Outside, seen: Seen | None) -> Answer:
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
         validate_room(live.flow, live.snapshot, event)
@@ -358,12 +359,12 @@ class Commands:
     async def cancel(self, run: str, force: bool = False, reason: str | None = None) -> None:
         """Raises UnknownRun, RunEnded, and Managed where `force` would leave its clean-up out."""
         if force:
-            self._flows.managers.validate((await self.look(run)).flow.name)
+            self._owners.authorize((await self.look(run)).flow.name)
         await self._act(run, Canceled(force, reason))
 
     async def pause(self, run: str) -> None:
         """Raises UnknownRun, RunEnded, Managed."""
-        self._flows.managers.validate((await self.look(run)).flow.name)
+        self._owners.authorize((await self.look(run)).flow.name)
         await self._act(run, Paused())
 
     async def resume(self, run: str) -> None:
@@ -377,7 +378,7 @@ class Commands:
     async def retry(self, run: str, step: str | None = None) -> None:
         """Put back what failed. Raises UnknownRun, NotRetryable, Invalid, Managed."""
         flow = (await self.look(run)).flow
-        self._flows.managers.validate(flow.name)
+        self._owners.authorize(flow.name)
         validate_step(flow, step)
         for _ in range(TRIES):
             _, state = await self._flows.newest(flow.name)
@@ -411,9 +412,9 @@ class Commands:
         Raises UnknownStep, Invalid, RunEnded, Managed, NotTheirs, NotSeparate.
         """
         live = await self.look(run)
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         if port is not None:
-            await reject_recursion(self._store, live, approvals_in(live.flow, [step]))
+            await reject_approval_bypass(self._store, live, approvals_in(live.flow, [step]))
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)

@@ -17,8 +17,9 @@ from penstock.flow.model.plan import Plan
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.model.tags import visible
-from penstock.runtime.commands.authority import approvals_in, approvals_left_out, reject_recursion
+from penstock.runtime.commands.approval_bypass import approvals_in, approvals_left_out, reject_approval_bypass
 from penstock.runtime.commands.commands import TRIES, Commands, restless
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.node.clock import StoreClock
@@ -37,8 +38,8 @@ MAX_EVENTS = 1_000
 class RepairCommands:
     """Repairs of runs. What it answers is durable."""
 
-    def __init__(self, commands: Commands, flows: FlowCache, clock: StoreClock) -> None:
-        self._commands, self._flows, self._clock = commands, flows, clock
+    def __init__(self, commands: Commands, flows: FlowCache, owners: Owners, clock: StoreClock) -> None:
+        self._commands, self._flows, self._owners, self._clock = commands, flows, owners, clock
 
     async def repair(
         self,
@@ -62,7 +63,7 @@ class RepairCommands:
         request = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
         for _ in range(TRIES):
             live = await self._commands.look(run)
-            await self._reject_recursion(live, approvals_left_out(live, puts))
+            await self._reject_approval_bypass(live, approvals_left_out(live, puts))
             plan = self._try(live, request)
             if dry_run:
                 return _repair_answer(plan) | {"outlook": reachability_of(live.flow, plan.snapshot)}
@@ -74,7 +75,7 @@ class RepairCommands:
     def _try(self, live: CachedRun, request: Repaired) -> Plan:
         """What the repair leads to. Raises RunEnded, Changed, Invalid."""
         snapshot, now = live.snapshot, self._clock.now()
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         if snapshot.ended:
             raise RunEnded(snapshot.run.id, snapshot.status)
         if request.expect is not None and request.expect != snapshot.seq:
@@ -95,7 +96,7 @@ class RepairCommands:
         for _ in range(TRIES):
             live = await self._commands.look(run)
             self._validate_skip(live, request)
-            await self._reject_recursion(live, approvals_in(live.flow, [step]))
+            await self._reject_approval_bypass(live, approvals_in(live.flow, [step]))
             if live.snapshot.ended:
                 _, state = await self._flows.newest(live.flow.name)
                 request = replace(request, paused=wider_pauses(state))
@@ -104,11 +105,13 @@ class RepairCommands:
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
         raise restless(live.flow.name)
 
-    async def _reject_recursion(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
-        await reject_recursion(self._commands.store, live, steps, begins)
+    async def _reject_approval_bypass(
+        self, live: CachedRun, steps: Sequence[str], begins: bool = False
+    ) -> None:
+        await reject_approval_bypass(self._commands.store, live, steps, begins)
 
     def _validate_skip(self, live: CachedRun, request: Skipped) -> None:
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         known = live.flow.steps.get(request.step)
         if known is None:
             raise UnknownStep(live.flow.name, request.step, live.flow.steps)
@@ -129,10 +132,10 @@ class RepairCommands:
         """
         live = await self._commands.look(run)
         header = live.snapshot.run
-        self._flows.managers.validate(header.workflow)
+        self._owners.authorize(header.workflow)
         fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
         passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
-        await self._reject_recursion(live, sorted(passed), begins=True)
+        await self._reject_approval_bypass(live, sorted(passed), begins=True)
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)

@@ -104,8 +104,8 @@ class TokenRows(RunViews, TokenRole, Protocol):
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: TokenRows, memory: RunCache, repairs: RepairCommands, managers: Owners) -> None:
-        self._store, self._memory, self._repairs, self._managers = store, memory, repairs, managers
+    def __init__(self, store: TokenRows, memory: RunCache, repairs: RepairCommands, owners: Owners) -> None:
+        self._store, self._memory, self._repairs, self._owners = store, memory, repairs, owners
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -198,13 +198,13 @@ class Tokens:
 
     def _validate_owner(self, name: str) -> None:
         """Raises Managed where an application keeps its own things there."""
-        self._managers.validate(name.removeprefix(CUSTOM).partition("/")[0])
+        self._owners.authorize(name.removeprefix(CUSTOM).partition("/")[0])
 
     async def _validate_prefix_owner(self, prefix: str) -> None:
         """Raises Managed where names that begin so take in those of an application that has some."""
-        for name in self._managers.under(prefix.removeprefix(CUSTOM)):
+        for name in self._owners.under(prefix.removeprefix(CUSTOM)):
             if await self._store.tokens(f"{CUSTOM}{name}/", "", 1):
-                self._managers.validate(name)
+                self._owners.authorize(name)
 
     async def _edit_run(self, edit: Edit, workflow: str, run: str) -> dict[str, Any]:
         versions = {one.version for one in edit.old()}

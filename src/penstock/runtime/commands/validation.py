@@ -57,7 +57,7 @@ def validate_texts(**texts: Any) -> None:
 
 
 def validate_keys(**texts: Any) -> None:
-    """As `refuse_no_text`, for those by which a run is found: each also is short enough. Raises Invalid."""
+    """As `validate_texts`, for keys that find a run: each is also short enough. Raises Invalid."""
     validate_texts(**texts)
     for name, text in texts.items():
         problem = None if text is None else length_problem(text, _MAX_LENGTHS.get(name, KEY))

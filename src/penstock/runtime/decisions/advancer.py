@@ -51,7 +51,7 @@ class RequestQueue:
         self._closed: BaseException | None = None
 
     def submit(self, request: Request) -> None:
-        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
+        """Queue an input of a run. `request.on_result` is called when it is durable, or with the error if it fails."""
         if self._closed is not None:
             request.tell(None, self._closed)
             return

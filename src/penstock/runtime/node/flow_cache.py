@@ -13,7 +13,6 @@ from penstock.flow.format.reading import read_definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Pauser
 from penstock.flow.values.payload import is_storable
-from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
@@ -41,7 +40,6 @@ class FlowCache:
     def __init__(self, shelf: WorkflowVersions, shared: bool, suffix: str = "") -> None:
         self._shelf, self.suffix = shelf, suffix  # of the names of task lists
         self._shared = shared
-        self.managers = Owners()
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf

@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.commands.commands import Commands
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.tokens import Tokens
 from penstock.runtime.decisions.advancer import Advancer, RequestQueue
@@ -52,11 +53,12 @@ class Node:
     ) -> None:
         self.store, self.clock, self.shared = store, clock, shared
         self.flows = FlowCache(store, shared, suffix)
+        self.owners = Owners()
         self.memory = RunCache(store, self.flows)
         self.requests = RequestQueue()
-        self.commands = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
-        self.repairs = RepairCommands(self.commands, self.flows, clock)
-        self.tokens = Tokens(store, self.memory, self.repairs, self.flows.managers)
+        self.commands = Commands(store, self.flows, self.owners, clock, self.requests.submit, self.look, ids)
+        self.repairs = RepairCommands(self.commands, self.flows, self.owners, clock)
+        self.tokens = Tokens(store, self.memory, self.repairs, self.owners)
         self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
         poll = POLL if shared else ALONE

@@ -1,4 +1,4 @@
-"""Who may go round an approval: whoever may give it. To skip it, or to put in what it fires, is to decide it too."""
+"""Only a caller who may give an approval may bypass it by skipping it or injecting its events."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from penstock.steps.approval import ROLES
 from penstock.store.protocol import Approvals
 
 ROLE: ContextVar[str | None] = ContextVar("penstock_role", default=None)
-"""The role of whoever's call this is; None: nobody's, it is the program's own."""
+"""The role of the caller; None if the program itself calls."""
 
 ADMIN = ROLES[-1]
-"""May go round any approval: somebody must be able to help, and it is on record."""
+"""May bypass any approval, because somebody must be able to help; the audit log records it."""
 
 
 class NotTheirs(PenstockError):
-    """An approval is for another role to give, and so to go round."""
+    """Only another role may give an approval, and therefore bypass it."""
 
     code = "not_theirs"
 
@@ -32,12 +32,12 @@ class NotTheirs(PenstockError):
         )
 
 
-async def reject_recursion(
+async def reject_approval_bypass(
     store: Approvals, live: CachedRun, steps: Iterable[str], begins: bool = False
 ) -> None:
-    """Raises NotTheirs, NotSeparate where one of the steps is an approval that the caller may not give.
+    """Raises NotTheirs or NotSeparate if one of the steps is an approval that the caller may not give.
 
-    `begins`: the caller starts a run after it, and so is who started that run.
+    `begins`: the caller starts a run after it, and so counts as the starter of that run.
     """
     role, who, run = ROLE.get(), CALLER_NAME.get() or "", live.snapshot.run
     if role in (None, ADMIN):
@@ -51,7 +51,7 @@ async def reject_recursion(
 
 
 async def barring(store: Approvals, run: str, starter: str | None, who: str) -> str | None:
-    """Four eyes: what somebody did that bars them from an approval of a run, such as `started the run`."""
+    """Four eyes: what a person did that bars them from an approval of a run, such as `started the run`."""
     if starter == who:
         return "started the run"
     decided = any(each.decided_by == who for each in await store.approvals(run=run))
@@ -59,7 +59,7 @@ async def barring(store: Approvals, run: str, starter: str | None, who: str) -> 
 
 
 def asked_by(flow: Flow, step: str) -> tuple[str, bool]:
-    """Which role an approval wants, and whether four eyes; the most, where that is filled in only when it asks."""
+    """The role that an approval needs (the strictest, if a template fills it in), and whether it needs four eyes."""
     said = flow.definition.steps[step].params or {}
     role = said.get("role", ROLES[0])
     return role if role in ROLES else ADMIN, said.get("separate", False) is not False
@@ -71,7 +71,7 @@ def approvals_in(flow: Flow, steps: Iterable[str]) -> list[str]:
 
 
 def approvals_left_out(live: CachedRun, puts: Iterable[Put]) -> list[str]:
-    """The approvals whose word it is that somebody puts in, and those that nobody has given yet before it."""
+    """The approvals that these events would bypass."""
     flow, given = live.flow, list(puts)
     events, into = {put.event for put in given}, {put.step for put in given}
     return [
@@ -88,7 +88,7 @@ def _has_spoken(live: CachedRun, step: str) -> bool:
 
 
 def behind(flow: Flow, step: str) -> set[str]:
-    """The steps that may begin because this one has ended, at once or later."""
+    """The steps that may begin because this one ended, at once or later."""
     found: set[str] = set()
     todo = [step]
     while todo:

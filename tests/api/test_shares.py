@@ -92,7 +92,7 @@ def test_polls_that_wait_together_get_no_more_than_their_token_may_hold(play: Pl
 def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "SHARE", 2)
+    monkeypatch.setattr(limits, "MAX_POLLS_PER_TOKEN", 2)
 
     async def talk(worker: Talk) -> Any:
         await worker.shown("far")
@@ -112,7 +112,7 @@ def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
 def test_a_token_has_so_many_workers_at_most_and_others_have_theirs(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "WORKERS", 2)
+    monkeypatch.setattr(limits, "MAX_WORKERS_PER_TOKEN", 2)
 
     async def talk(worker: Talk) -> Any:
         polls = [await worker.poll("far", worker=name, wait=0) for name in ("a", "b", "c", "a")]
@@ -246,7 +246,7 @@ def test_who_serves_other_lists_changes_no_offer(play: Play) -> None:
 
 
 def test_a_token_offers_so_many_tasks_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offers, "OFFERS_EACH", 2)
+    monkeypatch.setattr(offers, "MAX_OFFERS_PER_TOKEN", 2)
 
     async def talk(worker: Talk) -> Any:
         two = await _offer(worker, "far", {"name": "a"}, {"name": "b"}, lists=["far"])

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from penstock.api.work import reports
-from penstock.api.work.worker_registry import POLLS, WorkerRegistry
+from penstock.api.work.worker_registry import MAX_POLLS, WorkerRegistry
 from tests.api.conftest import OWN, Answer, Client
 from tests.waiting import until
 
@@ -353,7 +353,7 @@ def test_lines_of_a_lost_lease_are_refused(play: Play) -> None:
 
 
 def test_one_call_has_so_many_lines_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "LINES", 3)
+    monkeypatch.setattr(reports, "MAX_LINES", 3)
 
     async def talk(worker: Talk) -> Any:
         [run] = await worker.start()
@@ -482,7 +482,7 @@ def test_a_million_tasks_are_too_many(play: Play) -> None:
 
 def test_a_node_holds_a_thousand_polls(play: Play) -> None:
     registry = WorkerRegistry()
-    registry.open = POLLS
+    registry.open = MAX_POLLS
     answer = play(lambda worker: worker.poll(), worker_registry=registry)
 
     assert (answer.status, answer.json["code"], answer.headers["retry-after"]) == (429, "too_many_polls", "1")

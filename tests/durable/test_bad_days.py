@@ -102,7 +102,7 @@ def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
     worker has leased the task itself, and keeps it. So it does where the commit did not happen and the answer to the
     question which tasks there are is lost: by then it was given the task by the start that is tried again.
     """
-    monkeypatch.setattr(dispatch, "RETURN_AGAIN", 0.05)
+    monkeypatch.setattr(dispatch, "RELEASE_RETRY_DELAY", 0.05)
     ran: list[str] = []
 
     async def slow(ctx: Context) -> None:

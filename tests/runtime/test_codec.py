@@ -16,14 +16,14 @@ from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Paused, Retried
 from penstock.runtime.codec.decoder import Ref, Stored, Unreadable, decode, decode_page, refs_of
 from penstock.runtime.codec.encoder import HeadEncoder, Packer, encode_header, encode_page, encode_parts
-from penstock.runtime.codec.format import INLINE
+from penstock.runtime.codec.format import MAX_INLINE_BYTES
 from penstock.store.rows.change import Part
 from tests.flow.driver import START_TIME, Drive, flow_of
 from tests.flow.test_laws import one_move, random_flow
 
-LARGE = {"text": "x" * (INLINE + 1)}
+LARGE = {"text": "x" * (MAX_INLINE_BYTES + 1)}
 SMALL: list[Any] = [None, 1, "text", {"n": 1}, [START_TIME]]
-MIXED: list[Any] = [*SMALL, LARGE, {"half": "x" * (INLINE // 2)}]
+MIXED: list[Any] = [*SMALL, LARGE, {"half": "x" * (MAX_INLINE_BYTES // 2)}]
 
 
 class Written:
@@ -247,12 +247,12 @@ def test_failures_keep_their_detail() -> None:
 def test_a_large_payload_is_stored_once_a_run() -> None:
     run = begun("a: {task: t}\nb: {task: t, after: [a]}\nc: {task: t, after: [a]}", input=LARGE)
 
-    output = {"text": "y" * (INLINE + 1)}
+    output = {"text": "y" * (MAX_INLINE_BYTES + 1)}
     run.done("a", output)
     run.check()
 
     assert sorted(decode(body)["text"][0] for body in run.rows.payloads.values()) == ["x", "y"]
-    assert len(run.rows.head) < INLINE
+    assert len(run.rows.head) < MAX_INLINE_BYTES
 
 
 def test_a_small_payload_that_many_events_carry_does_not_fill_the_head() -> None:
@@ -262,7 +262,7 @@ def test_a_small_payload_that_many_events_carry_does_not_fill_the_head() -> None
     run.done("a", {"text": "y" * 1000})
     run.check()
 
-    assert len(run.rows.head) < 2 * INLINE
+    assert len(run.rows.head) < 2 * MAX_INLINE_BYTES
 
 
 def test_a_page_has_a_payload_once_though_many_entries_carry_it() -> None:

@@ -10,7 +10,7 @@ from penstock.flow.model.run_input import RunTimedOut
 from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.runtime.decisions.decision import Request
 from penstock.runtime.node.clock import StoreClock
-from penstock.runtime.node.timers import MAX_IN_HAND, Timers
+from penstock.runtime.node.timers import MAX_IN_PROGRESS, Timers
 from penstock.store.rows.change import Message
 from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease
 
@@ -55,16 +55,16 @@ def test_what_is_handed_out_again_before_it_is_decided_is_not_submitted_again() 
 
 def test_no_more_is_taken_while_too_much_is_in_hand() -> None:
     async def main() -> None:
-        store = Store(MAX_IN_HAND)
+        store = Store(MAX_IN_PROGRESS)
         ring, submitted = ringing(store)
         task = asyncio.create_task(ring.run())
         while not submitted:
             await asyncio.sleep(0)
         for _ in range(50):
             await asyncio.sleep(0)
-        assert (store.looks, len(submitted)) == (1, MAX_IN_HAND)
+        assert (store.looks, len(submitted)) == (1, MAX_IN_PROGRESS)
 
-        for request in submitted[: MAX_IN_HAND // 2]:
+        for request in submitted[: MAX_IN_PROGRESS // 2]:
             request.tell("accepted")
         while store.looks < 2:
             await asyncio.sleep(0)

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from penstock import Engine
-from penstock.sources.topic import HELD, TopicReader
+from penstock.sources.topic import HOLD_TIMEOUT, TopicReader
 from penstock.topics.bus import MAX_IN_HAND, Message
 from penstock.topics.errors import BusAway
 from tests.durable.conftest import VirtualPlace
 from tests.sources.feeding.feeders import fed, subjects
 from tests.waiting import pass_time
 
-LIMIT = 2 * HELD
+LIMIT = 2 * HOLD_TIMEOUT
 SLOW = f"""
 penstock: 1
 name: slow

@@ -10,7 +10,7 @@ from typing import Literal
 from penstock.secrets.errors import SecretKeyError
 from penstock.secrets.vault import Vault
 
-REMEMBERED = 1.0
+CACHE_SECONDS = 1.0
 DATABASE_TIMEOUT = 5.0
 """Seconds after which a database that does not answer is away."""
 
@@ -33,7 +33,7 @@ class Readiness:
         async with self._looking:
             if monotonic() >= self._until:
                 self._found = await _trouble(vault)
-                self._until = monotonic() + REMEMBERED
+                self._until = monotonic() + CACHE_SECONDS
             return self._found
 
 

@@ -22,13 +22,13 @@ from penstock.runtime.json.strict_json import Unreadable as Unreadable
 from penstock.runtime.json.strict_json import WrongType as WrongType
 from penstock.runtime.json.strict_json import read_json as read_json
 
-BODY = 1024 * 1024
-AROUND = 64 * 1024
-"""What a body has beside its payload."""
+MAX_BODY = 1024 * 1024
+MAX_ENVELOPE = 64 * 1024
+"""What a body may have in addition to its payload."""
 MAX_DRAINED, DRAIN_TIMEOUT = 8 * 1024 * 1024, 1.0
 """Bytes and seconds for which a body that is too large is read on."""
-SECONDS = 30.0
-"""How long a body may take."""
+BODY_TIMEOUT = 30.0
+"""Seconds in which a body must arrive."""
 
 EXCHANGE = "penstock.exchange"
 """The extension of a scope by which a server offers an `Exchange`."""
@@ -92,7 +92,7 @@ class TooSlow(PenstockError):
     code = "too_slow"
 
     def __init__(self) -> None:
-        super().__init__(f"the body did not come within {SECONDS:g} seconds: send it again")
+        super().__init__(f"the body did not come within {BODY_TIMEOUT:g} seconds: send it again")
 
 
 class NotFitting(Invalid):
@@ -107,7 +107,7 @@ class NotFitting(Invalid):
 
 def largest_body() -> int:
     """Bytes that a body may have: any payload must fit into it."""
-    return max(BODY, payload_limit() + AROUND)
+    return max(MAX_BODY, payload_limit() + MAX_ENVELOPE)
 
 
 async def raw_body(request: Request, most: int | None = None) -> bytes:
@@ -129,7 +129,7 @@ async def raw_body(request: Request, most: int | None = None) -> bytes:
 
 def _exceeded(size: int, most: int | None) -> int | None:
     """The cap that a body is over."""
-    if size <= (most or BODY):
+    if size <= (most or MAX_BODY):
         return None
     cap = most or largest_body()
     return cap if size > cap else None
@@ -140,7 +140,7 @@ async def _received(request: Request, most: int) -> bytes:
     parts: list[bytes] = []
     size, more = 0, True
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(BODY_TIMEOUT):
             while more:
                 part, more = await _part(request)
                 parts.append(part)

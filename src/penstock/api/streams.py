@@ -21,11 +21,11 @@ MEDIA = "text/event-stream"
 HEARTBEAT_INTERVAL = 15.0
 """Seconds of silence after which a comment tells proxies that the line is alive."""
 MAX_STREAMS = 1_000
-SHARE = 100
-"""Streams of one token or person: nobody keeps others from looking on."""
-STUCK = 60.0
-"""Seconds after which a client that takes nothing more is given up."""
-FAREWELL = 1.0
+MAX_STREAMS_PER_CALLER = 100
+"""Streams of one token or person, so one caller cannot use up all of them."""
+WRITE_TIMEOUT = 60.0
+"""Seconds after which a client that reads nothing is disconnected."""
+CLOSE_TIMEOUT = 1.0
 """Seconds that the end of a stream may take."""
 
 _encode = msgspec.json.Encoder().encode
@@ -58,8 +58,8 @@ class Streams:
         """Raises TooManyStreams."""
         if len(self._open) >= MAX_STREAMS:
             raise TooManyStreams(MAX_STREAMS)
-        if caller.role != "admin" and countOf(self._open.values(), _whose(caller)) >= SHARE:
-            raise TooManyStreams(SHARE, "of yours ")
+        if caller.role != "admin" and countOf(self._open.values(), _whose(caller)) >= MAX_STREAMS_PER_CALLER:
+            raise TooManyStreams(MAX_STREAMS_PER_CALLER, "of yours ")
 
     def begin(self, task: asyncio.Task[None], caller: Caller) -> None:
         self._open[task] = _whose(caller)
@@ -119,7 +119,7 @@ class StreamResponse(Response):
                 self._close()
         if not self._blocked:  # else the end would wait behind what the client does not take
             with suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL):
+                async with asyncio.timeout(CLOSE_TIMEOUT):
                     await send({"type": "http.response.body", "body": b""})
 
     async def _send(self, send: Send, empty: bool) -> None:
@@ -133,7 +133,7 @@ class StreamResponse(Response):
 
     async def _piece(self, send: Send, piece: bytes) -> None:
         self._blocked = True
-        async with asyncio.timeout(STUCK):
+        async with asyncio.timeout(WRITE_TIMEOUT):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         self._blocked = False
 

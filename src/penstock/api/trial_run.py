@@ -25,9 +25,9 @@ from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
 from penstock.workers.task import Task, missing_tasks
 
-LIMIT = timedelta(seconds=10)
-REAL_LIMIT = timedelta(seconds=60)
-"""For a try with real tasks, which take the time that they take."""
+TRIAL_TIMEOUT = timedelta(seconds=10)
+REAL_TRIAL_TIMEOUT = timedelta(seconds=60)
+"""For a trial with real tasks, which take their own time."""
 MAX_HISTORY = 5_000
 """History entries after which a run is shown as it is: one that loops would fill the memory."""
 
@@ -41,9 +41,9 @@ async def try_draft(drafts: Drafts, workflow: str, body: Try, redact: Redact) ->
     else:
         checked = await drafts.check(body.definition)
     tasks: Mapping[str, Task] = {}
-    threads, limit = drafts.threads, LIMIT
+    threads, limit = drafts.threads, TRIAL_TIMEOUT
     if body.real:
-        tasks, threads, limit = await drafts.callable(workflow), drafts.tries, REAL_LIMIT
+        tasks, threads, limit = await drafts.callable(workflow), drafts.tries, REAL_TRIAL_TIMEOUT
     run = partial(play, checked.loaded.flow, body, tasks, limit, redact)
     try:
         async with asyncio.timeout(limit.total_seconds() + 1):
@@ -56,7 +56,7 @@ def play(
     flow: Flow,
     body: Try,
     tasks: Mapping[str, Task],
-    limit: timedelta = LIMIT,
+    limit: timedelta = TRIAL_TIMEOUT,
     redact: Redact = lambda value: value,
 ) -> Tried:
     """Play a run until it rests, reaches `until`, or takes too long. Raises Invalid, InvalidInput, Endless."""

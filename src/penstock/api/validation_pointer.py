@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-TRIED = 200
-"""Keys of one map of which the wrong one is looked for."""
+MAX_KEYS = 200
+"""Keys of one map that are searched for the wrong one."""
 
 SHAPES = {
     "^[^=]+=.+$": "must be NAME=VALUE",
@@ -58,7 +58,7 @@ def _key(told: str, value: Any, kind: Any, parts: list[str]) -> str:
         if not isinstance(held, dict | list):
             return ""
         held = held[int(part)] if isinstance(held, list) else held.get(part)
-    for key in list(held)[:TRIED] if isinstance(held, dict) else ():
+    for key in list(held)[:MAX_KEYS] if isinstance(held, dict) else ():
         try:
             msgspec.convert(_with(value, parts, {key: held[key]}), kind)
         except msgspec.ValidationError as error:

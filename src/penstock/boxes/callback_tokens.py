@@ -16,7 +16,7 @@ from secrets import token_hex
 from msgspec import DecodeError, Struct, ValidationError, msgpack
 
 NOTE = "installation/callback-key"
-_TAG = 16
+_TAG_BYTES = 16
 
 Keep = Callable[[str, str], Awaitable[str]]
 """`Store.keep_note`."""
@@ -46,7 +46,7 @@ class CallbackTokens:
         """The attempt that an id names; None: it is none of ours."""
         try:
             raw = urlsafe_b64decode(id.encode("ascii") + b"=" * (-len(id) % 4))
-            tag, body = raw[:_TAG], raw[_TAG:]
+            tag, body = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
             if not hmac.compare_digest(tag, await self._tag(body)):
                 return None
             return msgpack.decode(body, type=Attempted)
@@ -56,4 +56,4 @@ class CallbackTokens:
     async def _tag(self, body: bytes) -> bytes:
         if self._key is None:
             self._key = bytes.fromhex(await self._keep(NOTE, token_hex(32)))
-        return hmac.new(self._key, b"penstock callback\0" + body, sha256).digest()[:_TAG]
+        return hmac.new(self._key, b"penstock callback\0" + body, sha256).digest()[:_TAG_BYTES]

@@ -19,7 +19,7 @@ from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.workers.context import Context
 
-SECONDS = 30.0
+SMTP_TIMEOUT = 30.0
 MAX_ADDRESSES = 100
 """Addresses that one mail may go to."""
 
@@ -192,9 +192,9 @@ def _failing(what: str, code: int) -> Failing:
 def _deliver(server: Server, message: EmailMessage, to: list[str]) -> dict[str, int]:
     trust = ssl.create_default_context()
     if server.secure:
-        client: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=SECONDS, context=trust)
+        client: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=SMTP_TIMEOUT, context=trust)
     else:
-        client = smtplib.SMTP(server.host, server.port, timeout=SECONDS)
+        client = smtplib.SMTP(server.host, server.port, timeout=SMTP_TIMEOUT)
     with client:
         if server.starttls:
             client.starttls(context=trust)

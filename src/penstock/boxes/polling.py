@@ -19,15 +19,15 @@ from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.model.retry_policy import Backoff
 from penstock.workers.context import Context
 
-GONE = (404, 410)
-"""Answers of a function that does not know the job any more."""
+JOB_UNKNOWN = (404, 410)
+"""Answers of a function that no longer knows the job."""
 
 
-SOON = 30.0
-"""Seconds after its begin for which a job may not be known yet where it is asked about."""
+REGISTRATION_TIMEOUT = 30.0
+"""Seconds after its start in which a job may still be unknown to the service."""
 
-SLOWEST = timedelta(minutes=1)
-"""Between two questions of which none is answered well, unless the service wishes another time."""
+MAX_ERROR_INTERVAL = timedelta(minutes=1)
+"""Between two polls while none succeeds, unless the service requests another time."""
 
 SILENCE_TIMEOUT = 3600.0
 """Seconds without a good answer after which a step that has no time-out fails."""
@@ -59,7 +59,7 @@ class Polling:
         if not every:
             raise wrong("`poll.every` must be longer than 0s")
         self._every, self._begun = every.total_seconds(), 0.0
-        self._again = Backoff(initial=every, max=max(every, SLOWEST))
+        self._again = Backoff(initial=every, max=max(every, MAX_ERROR_INTERVAL))
         self._states = States.of(
             {"until": poll.get("until", ["done"]), "failed": poll.get("failed", ["failed"])}
         )
@@ -134,9 +134,9 @@ class Polling:
             await self._rest(min(wait.total_seconds(), until - clock()))
 
     def _refused(self, told: Answer, new: bool) -> Failing:
-        if told.status in GONE and not new:
+        if told.status in JOB_UNKNOWN and not new:
             return Unknown(f"{told.call.name} does not know the job", retry=False)
-        if told.status == 404 and asyncio.get_running_loop().time() < self._begun + SOON:
+        if told.status == 404 and asyncio.get_running_loop().time() < self._begun + REGISTRATION_TIMEOUT:
             return Failing(f"{told.call.name} does not know the job yet")
         return told.refused()
 

@@ -19,19 +19,19 @@ from penstock.flow.values.payload import NotJson, TooLarge, pure, storable_text
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
-CONNECT = 5.0
+CONNECT_TIMEOUT = 5.0
 """Seconds for a connection to be made."""
 
-HOPS = 3
+MAX_REDIRECTS = 3
 """Redirects on one host that are followed."""
 
-UNFIT = re.compile(r"[\x00-\x20\x7f]")
+FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f]")
 """What an address cannot have in it: it would go out as another request."""
 
-RESENT = ("GET", "HEAD", "PUT", "DELETE")
+IDEMPOTENT_METHODS = ("GET", "HEAD", "PUT", "DELETE")
 """Methods that the client itself sends once more where a connection that was kept turns out to be gone."""
 
-SHOWN = 500
+MAX_SHOWN = 500
 """Characters of a bad answer that are shown."""
 
 
@@ -103,7 +103,7 @@ class Answer(msgspec.Struct, frozen=True):
         return self.body[:most].decode("utf-8", "replace").replace("\0", "\ufffd")
 
     def shown(self) -> str:
-        return storable_text(self.text(SHOWN * 4)[:SHOWN])
+        return storable_text(self.text(MAX_SHOWN * 4)[:MAX_SHOWN])
 
     def _retry_after(self) -> timedelta | None:
         said = self.headers.get("retry-after", "").strip()
@@ -145,14 +145,14 @@ async def _sent(world: TaskEnvironment, call: Call) -> Answer:
         except (ClientOSError, ServerDisconnectedError) as error:
             if isinstance(error, ClientConnectorError):
                 raise
-    async with world.http(repeatable=call.method in RESENT) as session:
+    async with world.http(repeatable=call.method in IDEMPOTENT_METHODS) as session:
         return await _follow(world, session, call)
 
 
 def _validate_url(url: str) -> None:
     """Raises Failing where a text is no address at all."""
     shown = url.partition("?")[0][:200]
-    if UNFIT.search(url):
+    if FORBIDDEN_CHARACTERS.search(url):
         raise wrong(f"{shown!r} is no address: it has a blank or a line end in it")
     try:
         urlsplit(url).port  # noqa: B018 - only then it is looked at
@@ -161,13 +161,13 @@ def _validate_url(url: str) -> None:
 
 
 async def _follow(world: TaskEnvironment, session: ClientSession, call: Call) -> Answer:
-    for _ in range(HOPS + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         world.egress.validate_url(call.url)
         answer, location = await _once(world, session, call)
         if location is None:
             return answer
         call = _redirected(call, answer.status, location)
-    raise Unusable(f"{call.name} was redirected more than {HOPS} times", "fatal", retry=False)
+    raise Unusable(f"{call.name} was redirected more than {MAX_REDIRECTS} times", "fatal", retry=False)
 
 
 def _redirected(call: Call, status: int, location: str) -> Call:
@@ -192,7 +192,7 @@ async def _once(world: TaskEnvironment, session: ClientSession, call: Call) -> t
     from yarl import URL
 
     headers = {"Accept-Encoding": "identity", "User-Agent": "Penstock", **call.headers}
-    timeout = ClientTimeout(total=None, sock_connect=CONNECT)
+    timeout = ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT)
     async with session.request(
         call.method,
         URL(call.url, encoded=True) if call.url.isascii() else call.url,

@@ -20,18 +20,18 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.workers.context import Context
 
-STATUS = "get_status"
-UNASKED = (405, 501)
-"""Answers to `get_status` of a service that only reports by itself, where they come again and again."""
-GONE = (404, 409, 410)
-"""Answers to a cancel that comes too late: the service may have done its work."""
+GET_STATUS = "get_status"
+STATUS_UNSUPPORTED = (405, 501)
+"""Repeated answers to `get_status` of a service that only reports by itself."""
+CANCEL_TOO_LATE = (404, 409, 410)
+"""Answers to a cancel that comes too late: the service may have finished."""
 BUSY = 503
 """With it, and with 400 to 499, a service refuses; other codes may be those of something in between."""
 MAX_BAD_ANSWERS = 3
 """Answers in a row that say it has forgotten the action, or only reports, before that counts: one may be a slip."""
 
-WAIT = timedelta(milliseconds=500)
-"""Between two tries to make a call ready."""
+PREPARATION_RETRY_DELAY = timedelta(milliseconds=500)
+"""Between two attempts to prepare a call."""
 
 
 async def drive_service(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
@@ -91,7 +91,7 @@ class _Driver:
             return await self._run()
 
     async def _run(self) -> Outcome:
-        if self._action == STATUS:
+        if self._action == GET_STATUS:
             return await self._watch(at_once=True)
         asks_first = self._ctx.again or self._params.get("ask_first") is True
         known = body = await self._asked_before() if asks_first else None
@@ -181,7 +181,7 @@ class _Driver:
 
     async def _over_before(self, status: int) -> Any:
         """What a service says of a task that it cannot cancel any more; None: nothing that counts."""
-        if status not in GONE or self._params.get("turn") is None:
+        if status not in CANCEL_TOO_LATE or self._params.get("turn") is None:
             return None
         known = await self._asked_before()
         return known if known is not None and self._counts(known) else None
@@ -189,7 +189,7 @@ class _Driver:
     async def _asked_before(self) -> Any:
         """What the service says of a task that an earlier attempt began; None: it does not know it."""
         try:
-            answer = await self._send(STATUS)
+            answer = await self._send(GET_STATUS)
             return answer.json(typed=False) if 200 <= answer.status < 300 and answer.body else None
         except Failing:
             return None
@@ -211,8 +211,8 @@ class _Driver:
 
     async def _seen(self) -> Outcome | None:
         """The same, asked once. Raises Failing where its state cannot be had, or cannot be."""
-        answer = await self._send(STATUS)
-        if answer.status in UNASKED and self._unasked is not None:
+        answer = await self._send(GET_STATUS)
+        if answer.status in STATUS_UNSUPPORTED and self._unasked is not None:
             self._unasked += 1
             return Parked(waits="report") if self._unasked >= MAX_BAD_ANSWERS else None
         if not 200 <= answer.status < 300:
@@ -238,18 +238,20 @@ class _Driver:
 
         It says nothing of the service; the time of the step, or of the run, bounds it.
         """
-        args = self._args if action != STATUS else {}
+        args = self._args if action != GET_STATUS else {}
         body = msgspec.json.encode({"action": action, **self._body, **args})
         turn = self._params.get("turn", self._params.get("key"))
         while True:
             try:
                 await self._announce()
-                return await self._world.in_turn(turn, lambda: self._once(body, action == STATUS))
+                return await self._world.in_turn(turn, lambda: self._once(body, action == GET_STATUS))
             except PenstockError:
                 pass  # the database is unavailable, or this engine is closing: nothing can be reported
             except Unready as why:
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "waits": str(why)})
-            await self._world.pause(WAIT)  # not in the turn, where who cancels would wait for it too
+            await self._world.pause(
+                PREPARATION_RETRY_DELAY
+            )  # not in the turn, where who cancels would wait for it too
 
     async def _announce(self) -> None:
         """What has a `turn` waits for calls of other nodes, what has only a `key` tells them that it calls."""

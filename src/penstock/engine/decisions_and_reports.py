@@ -37,7 +37,7 @@ from penstock.runtime.errors import (
     UnknownRun,
 )
 from penstock.runtime.node.node import Node
-from penstock.runtime.queries.history import ROOM
+from penstock.runtime.queries.history import MAX_PAGE_BYTES
 from penstock.steps.io_steps import KEY
 from penstock.store.protocol import Approvals, Store
 from penstock.store.rows.change import Seen
@@ -46,8 +46,8 @@ from penstock.store.rows.rows import ApprovalRow, LogLine
 Before = tuple[datetime, str]
 Refusals = dict[tuple[str, str | None], str | None]
 """What bars somebody, by the run and who started it: a run may have thousands of approvals, and all are looked at."""
-LOOKED, TOGETHER = 1_000, 64
-"""Approvals that one page looks at, for where few are wanted it would look at them all; and those read at a time."""
+MAX_APPROVALS_READ, MAX_APPROVALS_PER_READ = 1_000, 64
+"""Approvals that one page reads (if few match, it would read them all), and those read at a time."""
 
 
 class Which(Struct, frozen=True, kw_only=True):
@@ -283,9 +283,9 @@ async def _some(
 ) -> tuple[list[ApprovalRow], Before | None]:
     """The next that are wanted, as many as there is room for, and behind which one to go on; None: those are all."""
     found: list[ApprovalRow] = []
-    left = ROOM
-    for _ in range(0, LOOKED, TOGETHER):
-        rows = await store.approvals(status=which.status, before=before, limit=TOGETHER)
+    left = MAX_PAGE_BYTES
+    for _ in range(0, MAX_APPROVALS_READ, MAX_APPROVALS_PER_READ):
+        rows = await store.approvals(status=which.status, before=before, limit=MAX_APPROVALS_PER_READ)
         for row in rows:
             if which.includes(row):
                 left -= len(row.body) + len(row.decision or b"")
@@ -293,6 +293,6 @@ async def _some(
                     return found, before
                 found.append(row)
             before = row.opened_at, row.id
-        if len(rows) < TOGETHER:
+        if len(rows) < MAX_APPROVALS_PER_READ:
             return found, None
     return found, before

@@ -34,8 +34,8 @@ from penstock.workers.execute.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY
 from penstock.workers.worker.worker import CONCURRENCY
 
-CALLS = 32
-"""How many workflows may be called at a time; others wait, within their own limit."""
+MAX_CONCURRENT_CALLS = 32
+"""Workflows that are called at a time; others wait, within their own time-out."""
 
 MEMORY = "memory:"
 
@@ -103,7 +103,7 @@ class Engine:
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
-        self._calls = ShortCalls(CALLS, "penstock-call")
+        self._calls = ShortCalls(MAX_CONCURRENT_CALLS, "penstock-call")
         self._running = running
         self._parts = {} if running is None else self._compose(running)
         self._opening = asyncio.Lock()

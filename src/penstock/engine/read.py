@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.engine.operations import MANY
+from penstock.engine.operations import MAX_ITEMS
 from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import show_history, show_page
@@ -46,14 +46,14 @@ class RunQueries:
     async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """What the tasks of a run wrote with `ctx.log`, in order."""
         validate_integers(after=after)
-        validate_integers(most=MANY, limit=limit)
+        validate_integers(most=MAX_ITEMS, limit=limit)
         await self._node.look(run)
         lines = await self._store.logs(run, after, limit)
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
 
     async def runs(self, /, **filters: Any) -> list[dict[str, Any]]:
         """The first runs of a list, newest first: what `list_runs` takes."""
-        wanted = read_filter(filters, MANY)
+        wanted = read_filter(filters, MAX_ITEMS)
         return [row_view(row) for row in await self._store.runs(wanted)]
 
     async def counts(self, /, **filters: Any) -> dict[str, int]:

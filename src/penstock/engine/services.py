@@ -14,7 +14,7 @@ from penstock.boxes.callback_tokens import CallbackTokens
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.authoring.offers import keep_offers
 from penstock.engine.authoring.publication import Catalog
-from penstock.engine.background.box_worker import QUICK, Boxes
+from penstock.engine.background.box_worker import SHORT_TASKS, Boxes
 from penstock.engine.background.outbox_publisher import Publishing
 from penstock.engine.background.webhooks import Webhooks
 from penstock.objects.update_order import UpdateOrder
@@ -30,9 +30,9 @@ from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.task import Task
 from penstock.workers.worker.worker import CONCURRENCY, HERE, Worker, new_local_incarnation
 
-GRACE = timedelta(seconds=30)
-YOUNG = 200_000
-"""New objects after which the garbage collector looks for cycles; Python's own limit is 700."""
+STOP_TIMEOUT = timedelta(seconds=30)
+COLLECTION_THRESHOLD = 200_000
+"""New objects after which the garbage collector searches for cycles; Python's own limit is 700."""
 
 
 class Running:
@@ -70,7 +70,7 @@ class Running:
             world.stores = self.means.stores
         self.world, self.boxes = world, None if world is None else Boxes(node, world)
         boxes = {} if self.boxes is None else self.boxes.tasks
-        self.callable = {**{name: each for name, each in boxes.items() if name in QUICK}, **tasks}
+        self.callable = {**{name: each for name, each in boxes.items() if name in SHORT_TASKS}, **tasks}
         spare_collections()
         node.begin()
         if worker is not None:
@@ -109,7 +109,7 @@ class Running:
         concurrency: int = CONCURRENCY,
         processes: int = 0,
         sources: Sequence[str] = (),
-        grace: timedelta = GRACE,
+        grace: timedelta = STOP_TIMEOUT,
         retention: Mapping[str, timedelta] | None = None,
         fleet: ExecutorFactory | None = None,
         suffix: str = "",
@@ -204,5 +204,5 @@ def spare_collections() -> None:
     switched off, stays as it is.
     """
     young, middle, old = gc.get_threshold()
-    if 0 < young < YOUNG:
-        gc.set_threshold(YOUNG, middle, old)
+    if 0 < young < COLLECTION_THRESHOLD:
+        gc.set_threshold(COLLECTION_THRESHOLD, middle, old)

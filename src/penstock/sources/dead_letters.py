@@ -35,8 +35,8 @@ from penstock.store.rows.change import PendingEvent, Seen
 from penstock.topics.bus import Message
 
 TOPIC = "topic"
-SHOWN = 64 * 1024
-"""Bytes of a message that cannot be read that are kept, for people to look at."""
+MAX_SHOWN_BYTES = 64 * 1024
+"""Bytes of an unreadable message that are stored for people to read."""
 
 
 class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -162,7 +162,7 @@ async def add_dead_message(
     why = f"`{error.key}` cannot be worked out: {error.why}" if isinstance(error, CallRefused) else str(error)
     reason = f"the message of topic '{topic}' of bus '{bus}' was set aside: {why}"
     # What cannot be read, or is kept in part, cannot be taken whatever is mended.
-    again = isinstance(error, Invalid | Conflict) and len(message.body) <= SHOWN
+    again = isinstance(error, Invalid | Conflict) and len(message.body) <= MAX_SHOWN_BYTES
     shown = {**_shown(message, workflow, bus, topic), "external": event, "again": again}
     aside = Outside(event=event or workflow, data=shown, id=message.id)
     seen = None
@@ -188,13 +188,13 @@ async def _add(store: InboundEvents, aside: Outside, reason: str, now: datetime,
 
 def _shown(message: Message, workflow: str, bus: str, topic: str) -> Mapping[str, Any]:
     """All there is to know of a message; what is no text in base64."""
-    part = message.body[:SHOWN]
+    part = message.body[:MAX_SHOWN_BYTES]
     try:
         body = {"body": part.decode()}
     except UnicodeDecodeError:
         body = {"body_base64": b64encode(part).decode()}
     said: dict[str, Any] = {"workflow": workflow, "bus": bus, "topic": topic}
-    cut = {"cut": True} if len(message.body) > SHOWN else {}
+    cut = {"cut": True} if len(message.body) > MAX_SHOWN_BYTES else {}
     return {**said, "id": message.id, "headers": dict(message.headers), **body, **cut}
 
 

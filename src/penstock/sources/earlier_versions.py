@@ -16,8 +16,8 @@ from penstock.store.rows.rows import Filter, WorkflowState
 MAX_VERSIONS = 50
 """Versions that are looked back to."""
 
-AGAIN = 60.0
-"""Seconds for which nobody is looked for who could wait: runs of earlier versions end, and hardly any begin."""
+CACHE_SECONDS = 60.0
+"""Seconds for which an empty answer is cached: runs of earlier versions end, and hardly any begin."""
 
 _Dropped = dict[str, list[int]]
 """By event: the versions that take it, the latest first."""
@@ -41,7 +41,7 @@ class Earlier:
         if versions is None or now < self._over.get((state.name, event), now):
             return None
         if not await self._under_way(state.name, versions):
-            self._over[state.name, event] = now + AGAIN
+            self._over[state.name, event] = now + CACHE_SECONDS
             return None
         flow = await self._flows.get(state.name, versions[0])
         return flow, taken(flow.definition, self._kind)[event]

@@ -24,11 +24,11 @@ from penstock.topics.bus import Message as Taken
 from penstock.topics.bus import Subscription, group_of
 from penstock.topics.opening import Buses
 
-TRIES = 3
-"""How often a message that is refused is tried before it is set aside."""
-PAUSE = 0.1
-"""Seconds before the second try; twice as many before the next."""
-HELD = 60.0
+MAX_DELIVERIES = 3
+"""How often a rejected message is tried before it is set aside."""
+RETRY_DELAY = 0.1
+"""Seconds before the second try; doubled before each further one."""
+HOLD_TIMEOUT = 60.0
 """Seconds for which messages are in hand while there is no room for their runs. A broker takes them back after a while
 (Kafka after five minutes, RabbitMQ after half an hour) and gives them again, though their runs are then made.
 """
@@ -75,7 +75,7 @@ class TopicReader:
     async def _take(self, trigger: Trigger, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
         """Take messages until it is to stop, or there is no room for long: the rest waits where it comes from."""
         clock = asyncio.get_running_loop().time
-        until = clock() + HELD
+        until = clock() + HOLD_TIMEOUT
         while (taken := await next_messages(subscription, stopped)) is not None:
             if trigger.external is None and trigger.flow.definition.max_running is None:
                 await self._do_all(trigger, subscription, taken)
@@ -117,7 +117,7 @@ class TopicReader:
 
     async def _each(self, trigger: Trigger, message: Taken) -> None:
         """One message alone: tried a few times, then set aside. Raises whatever is not the message's fault."""
-        for number in range(1, TRIES + 1):
+        for number in range(1, MAX_DELIVERIES + 1):
             try:
                 await self._try(trigger, message)
                 return
@@ -126,9 +126,9 @@ class TopicReader:
             except (Unreadable, WrongType) as error:
                 return await self._dead_letter(trigger, message, error)
             except _REFUSED as error:
-                if number == TRIES:
+                if number == MAX_DELIVERIES:
                     return await self._dead_letter(trigger, message, error)
-            await trigger.rest(PAUSE * 2 ** (number - 1))
+            await trigger.rest(RETRY_DELAY * 2 ** (number - 1))
 
     async def _try(self, trigger: Trigger, message: Taken) -> None:
         for each in _read(message):

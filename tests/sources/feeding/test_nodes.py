@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import LEASE, NODES, Lost, NodeLease, TriggerLease, trigger_name
+from penstock.sources.triggers.lease import LEASE_DURATION, NODES, Lost, NodeLease, TriggerLease, trigger_name
 from penstock.sources.triggers.triggers import Triggers
 from penstock.store.open import open_store
 from tests.databases import new_database
@@ -162,7 +162,7 @@ def test_a_node_that_is_killed_is_followed_within_a_quarter_of_a_minute(seed: in
         belt.add("b")
         killed = loop.time()
         assert await until_there(looker, 2) == ["a", "b"]
-        assert loop.time() - killed < LEASE.total_seconds() + 4
+        assert loop.time() - killed < LEASE_DURATION.total_seconds() + 4
         assert belt.most == 1
         second.kill()
 

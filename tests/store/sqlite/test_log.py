@@ -110,7 +110,7 @@ def test_room_is_taken_twice_for_a_little_and_then_for_all(tmp_path: Path) -> No
     path = tmp_path / "a.db"
     made(path)
 
-    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.FIRST_PAGES, PAGES]
+    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.INITIAL_PAGES, PAGES]
 
 
 @pytest.mark.parametrize("inline", [False, True])
@@ -122,7 +122,7 @@ def test_where_runs_will_follow_all_room_is_taken_at_once(tmp_path: Path, inline
     assert grown(soaked(path, options(inline, rehearse=True))) == [PAGES]
 
 
-@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.FIRST_PAGES)])
+@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.INITIAL_PAGES)])
 def test_an_engine_that_works_has_all_room_before_its_first_run(
     tmp_path: Path, work: bool, pages: int
 ) -> None:

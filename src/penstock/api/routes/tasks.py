@@ -38,10 +38,10 @@ from penstock.workers.wire import (
 calls = Calls("tasks")
 T = TypeVar("T")
 
-REPORT = 8 * 1024 * 1024
-"""Bytes of one report of many."""
-ENDLESS = 64 * 1024 * 1024
-"""Bytes of a body that is too large from which on the line is cut."""
+MAX_REPORT = 8 * 1024 * 1024
+"""Bytes of one report in a batch."""
+MAX_DISCARDED = 64 * 1024 * 1024
+"""Bytes of a too large body after which the server disconnects."""
 TAKEN = TaskTaken("taken")
 
 
@@ -157,7 +157,7 @@ async def _read_json(context: RequestContext[Any, Any], most: int | None = None)
     except BodyTooLarge:
         length = context.request.headers.get("content-length", "")
         # A worker that still sends would be cut off before it reads why: let it finish, within reason.
-        endless = not length.isdigit() or int(length) > ENDLESS
+        endless = not length.isdigit() or int(length) > MAX_DISCARDED
         raise ResultTooLarge(limit, unread=endless) from None
     validate_content_type(context.request, ("application/json",))
     return value_of(raw), len(raw)
@@ -168,7 +168,7 @@ async def _read_items(context: RequestContext[None, None]) -> tuple[Items, int, 
 
     One that can never be taken must not hold up the others, which a worker would send with it again and again.
     """
-    raw, size = await _read_json(context, REPORT)
+    raw, size = await _read_json(context, MAX_REPORT)
     try:
         return fit(raw, Items), size, []
     except NotFitting:

@@ -24,12 +24,12 @@ from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.rows.rows import Worker
 from penstock.workers.wire import Offered, Offers
 
-OFFERS_EACH = 1000
+MAX_OFFERS_PER_TOKEN = 1000
 """Tasks that the workers of one token may offer."""
-FRESH = timedelta(days=1)
-"""After so long it is noted again that a task is still offered."""
-STALE = timedelta(days=30)
-"""After so long without a word, what a worker elsewhere offered is forgotten."""
+RENEWAL_INTERVAL = timedelta(days=1)
+"""How often the store notes again that a task is still offered."""
+OFFER_TIMEOUT = timedelta(days=30)
+"""The offer of a remote worker that stays silent for this long is forgotten."""
 
 Kind = Literal["built-in", "task"]
 
@@ -74,7 +74,7 @@ async def take_offers(call: WorkerCall, body: Offers) -> None:
     await behind.gate.register(worker)
     for note in news:
         await behind.notes.put_note(PREFIX + note.name, offer_text(note))
-    registry.note((note.offer, now + FRESH) for note in news)
+    registry.note((note.offer, now + RENEWAL_INTERVAL) for note in news)
 
 
 def _validate_offer(offer: Offered) -> None:
@@ -114,7 +114,7 @@ async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: dat
 async def _living(behind: Behind, now: datetime) -> dict[str, StoredOffers]:
     """All offers; those of workers elsewhere that nobody repeated for long are dropped."""
     known = await stored_offers(behind.notes)
-    for name in [name for name, was in known.items() if was.at is not None and was.at < now - STALE]:
+    for name in [name for name, was in known.items() if was.at is not None and was.at < now - OFFER_TIMEOUT]:
         await behind.notes.put_note(PREFIX + name, None)
         del known[name]
     return known
@@ -129,9 +129,9 @@ def _validate_owner(behind: Behind, caller: Caller, was: StoredOffers) -> None:
 
 def _validate_count(caller: Caller, known: dict[str, StoredOffers], news: list[StoredOffers]) -> None:
     mine = {was.name for was in (*known.values(), *news) if was.by == caller.token_id}
-    if caller.role != "admin" and len(mine) > OFFERS_EACH:
+    if caller.role != "admin" and len(mine) > MAX_OFFERS_PER_TOKEN:
         raise Invalid(
-            f"the workers of this token offer more than {OFFERS_EACH} tasks: use another token for the rest"
+            f"the workers of this token offer more than {MAX_OFFERS_PER_TOKEN} tasks: use another token for the rest"
         )
 
 

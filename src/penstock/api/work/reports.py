@@ -32,12 +32,12 @@ from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.rows.rows import Heartbeat, Lease, LogLine, Renewal
 from penstock.workers.wire import Completion, Error, Fault, Item, Line, Written
 
-TEXT = 16_384
-"""Characters that are kept of one line."""
-LINES = 10_000
-"""Lines of one call."""
-MESSAGE = 2_000
-"""Characters that are kept of an error's message."""
+MAX_LINE_LENGTH = 16_384
+"""Characters of a line that are stored."""
+MAX_LINES = 10_000
+"""Lines in one call."""
+MAX_MESSAGE_LENGTH = 2_000
+"""Characters of an error's message that are stored."""
 
 Answer = Renewal | PenstockError | None
 """How an item was taken: a renewal, or what is wrong with it, or simply taken."""
@@ -110,10 +110,10 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         progress = None if told is None else _sized(told, limit)
         batch.heartbeats.append((number, Heartbeat(held.lease, progress)))
     elif isinstance(item.log, Written):
-        if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > LINES:
+        if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > MAX_LINES:
             raise NotFitting(
                 f"/items/{number}",
-                f"has more than {LINES} lines with those before: say the rest in another call",
+                f"has more than {MAX_LINES} lines with those before: say the rest in another call",
             )
         batch.lines.append((number, held, [_line(held, line, now) for line in item.log.lines]))
     else:
@@ -185,10 +185,10 @@ def _failed(said: Fault, limit: int | None) -> Failed | TimedOut:
     if limit is not None:
         _sized(error.detail, limit)
     if error.kind == "lost":
-        return TimedOut("lost", error.message[:MESSAGE])
+        return TimedOut("lost", error.message[:MAX_MESSAGE_LENGTH])
     kind = error.kind or ("fatal" if said.retry is False else "error")
     return Failed(
-        error=Failure(kind, error.message[:MESSAGE], error.detail),
+        error=Failure(kind, error.message[:MAX_MESSAGE_LENGTH], error.detail),
         retry=kind != "fatal" if said.retry is None else said.retry,
         retry_after=None if said.retry_after is None else timedelta(seconds=said.retry_after),
     )
@@ -211,7 +211,7 @@ def _line(held: Held, line: Line | str, now: datetime) -> LogLine:
         "index": None if held.index < 0 else held.index,
         "attempt": held.attempt,
         "level": line.level,
-        "text": line.text[:TEXT],
+        "text": line.text[:MAX_LINE_LENGTH],
     }
     return LogLine(held.run, at, _encode(body))
 

@@ -32,10 +32,10 @@ from penstock.workers.task import Task
 Written = str | Mapping[str, Any]
 """A definition as it comes: YAML or JSON text, never a path; or decoded JSON."""
 
-CHECKS = 2
-"""How many definitions are checked at a time: a check may take its whole budget of processor time."""
-TRIES = 4
-REMEMBERED = 128
+MAX_CONCURRENT_CHECKS = 2
+"""Definitions that are checked at a time: a check may use its whole budget of processor time."""
+MAX_SAVE_ATTEMPTS = 4
+MAX_CACHED_CHECKS = 128
 
 
 class Checked(Struct, frozen=True):
@@ -55,8 +55,10 @@ class Drafts:
 
     def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
         self._opened, self.tasks = opened, tasks
-        self.threads = Threads(CHECKS, "penstock-check")
-        self.tries = Threads(TRIES, "penstock-try")  # with real tasks: checks must not wait for those
+        self.threads = Threads(MAX_CONCURRENT_CHECKS, "penstock-check")
+        self.tries = Threads(
+            MAX_SAVE_ATTEMPTS, "penstock-try"
+        )  # with real tasks: checks must not wait for those
         self._known: dict[tuple[str, str], Checked] = {}
         self._listing: Listing | None = None
 
@@ -93,7 +95,7 @@ class Drafts:
         work = partial(_check, written, self.tasks, elsewhere, budget, kept, unfinished)
         checked = await self.threads.result_of(work)
         if budget == BUDGET:
-            while len(self._known) >= REMEMBERED:
+            while len(self._known) >= MAX_CACHED_CHECKS:
                 del self._known[next(iter(self._known))]
             self._known[checked.etag, offered] = checked
         return checked

@@ -27,10 +27,10 @@ from penstock.workers.worker.worker import Worker, new_local_incarnation
 MAX_CONCURRENT = 256
 MAX_POLLING = 4000
 """How many more may be under way that only wait for the time to ask again."""
-QUICK = ("http", "mail")
+SHORT_TASKS = ("http", "mail")
 """Those that may run inside a call."""
-GRACE = timedelta(seconds=2)
-"""How long a stop waits for calls under way; what polls for hours is given back, and goes on elsewhere."""
+STOP_TIMEOUT = timedelta(seconds=2)
+"""How long a stop waits for active calls. A task that polls for hours is returned and continues elsewhere."""
 
 
 class Boxes:
@@ -51,7 +51,7 @@ class Boxes:
             task_lists=(BOXES,),
             concurrency=MAX_CONCURRENT,
             threads=32,
-            grace=GRACE,
+            grace=STOP_TIMEOUT,
             now=node.clock.now,
             new_id=new_local_incarnation,
             hands_back=True,
@@ -81,7 +81,7 @@ class Boxes:
 
     def allow(self, grace: timedelta | None) -> None:
         """How long calls under way may take to finish, once `stop` is set: said before."""
-        self.worker.grace = min(GRACE, GRACE if grace is None else grace)
+        self.worker.grace = min(STOP_TIMEOUT, STOP_TIMEOUT if grace is None else grace)
 
     async def end(self) -> None:
         """Let calls under way finish within the grace; `stop` was set."""

@@ -22,9 +22,9 @@ from penstock.store.rows.rows import TokenChange, TokenRow
 
 log = logging.getLogger("penstock.turns")
 ROOT = "/custom/penstock-turns/"
-PAGE, TRIES = 1000, 20
-PAUSE = 0.2
-"""Seconds between two looks whether somebody else's call is over."""
+MAX_PAGE, MAX_ATTEMPTS = 1000, 20
+POLL_INTERVAL = 0.2
+"""Seconds between checks whether another call has ended."""
 Attempted = tuple[str, int, int | None, int]
 """Run, firing, index and number of an attempt."""
 
@@ -75,7 +75,7 @@ class CallOrder:
             row = next((row for row in await self._store.tokens(name, "", 1) if row.name == name), None)
             if row is None or row.owner == self._me or row.expires is None or row.expires <= self._now():
                 return
-            await asyncio.sleep(min(PAUSE, (row.expires - self._now()).total_seconds()))
+            await asyncio.sleep(min(POLL_INTERVAL, (row.expires - self._now()).total_seconds()))
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class CallOrder:
 
     async def _write(self) -> None:
         while self._requests:
-            batch, self._requests = self._requests[:PAGE], self._requests[PAGE:]
+            batch, self._requests = self._requests[:MAX_PAGE], self._requests[MAX_PAGE:]
             try:
                 await self._put({request.name: request for request in batch})
                 wanted = await self._wanted(batch)
@@ -103,7 +103,7 @@ class CallOrder:
 
     async def _put(self, requests: dict[str, _Announcement]) -> None:
         """Write the last wish of each name. Raises StoreError."""
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             changes = [
                 change for request in requests.values() if (change := self._change(request)) is not None
             ]
@@ -130,7 +130,7 @@ class CallOrder:
         for name in requests:
             self._held.pop(name, None)
         after = ""
-        while rows := await self._store.tokens(ROOT, after, PAGE):
+        while rows := await self._store.tokens(ROOT, after, MAX_PAGE):
             self._held.update({row.name: row for row in rows if row.name in requests})
             after = rows[-1].name
 

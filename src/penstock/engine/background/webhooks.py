@@ -27,9 +27,9 @@ RECEIVER_TIMEOUT = timedelta(seconds=20)
 """How long a receiver may take to answer."""
 MAX_CONCURRENT_CALLS = 8
 """Calls to one receiver at a time."""
-BREATH = 0.5
-"""Seconds for which a receiver that did not take a call is left alone by those that waited behind it."""
-GIVE_UP = timedelta(days=3)
+FAILED_RECEIVER_PAUSE = 0.5
+"""Seconds without calls to a receiver that failed to take one."""
+DELIVERY_TIMEOUT = timedelta(days=3)
 GONE = 410
 
 
@@ -77,8 +77,8 @@ class Webhooks:
             try:
                 await self._call(topic, message)
             except NotTaken as error:
-                self._down[topic] = loop.time() + BREATH
-                if self._now() - _happened(message.body).time > GIVE_UP:
+                self._down[topic] = loop.time() + FAILED_RECEIVER_PAUSE
+                if self._now() - _happened(message.body).time > DELIVERY_TIMEOUT:
                     raise MessageRefused(shown_address(topic), f"for three days {error}") from None
                 raise
             self._down.pop(topic, None)

@@ -28,7 +28,7 @@ from penstock.flow.model.run import (
 from penstock.flow.model.tags import NO_TAGS, Tag, TagChange, Tags
 from penstock.kernel.marking import Join, Marking, Place, Taken, Token
 from penstock.runtime.codec.encoder import Packer
-from penstock.runtime.codec.format import APART, ENTRY_KINDS, FORMAT, INPUT, MARK, PLAIN, Body
+from penstock.runtime.codec.format import ENTRY_KINDS, FORMAT, INPUT, MARK, PLAIN, SEPARATE_CODE, Body
 from penstock.store.rows.change import Part
 
 
@@ -50,7 +50,7 @@ SAME = object()
 
 
 def _hook(code: int, data: memoryview) -> Any:
-    return Ref(bytes(data)) if code == APART else SAME
+    return Ref(bytes(data)) if code == SEPARATE_CODE else SAME
 
 
 decode = Decoder(ext_hook=_hook).decode

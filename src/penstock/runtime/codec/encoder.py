@@ -19,13 +19,13 @@ from penstock.flow.model.run import Element, Failure, Firing, Header, Origin, Sn
 from penstock.flow.model.tags import Tags
 from penstock.kernel.marking import Token
 from penstock.runtime.codec.format import (
-    APART,
     ENTRY_KINDS,
     FORMAT,
-    INLINE,
     INPUT,
+    MAX_INLINE_BYTES,
     PLAIN,
     SAME_CODE,
+    SEPARATE_CODE,
     Body,
     encode,
 )
@@ -69,16 +69,16 @@ class Packer:
         if known is None and (known := self._before.get(key)) is not None:
             self._keep(key, known)
         if known is not None:
-            if known[2] > INLINE:
+            if known[2] > MAX_INLINE_BYTES:
                 self.apart += known[2]
             return known[1]
         body = encode(value)
         raw = Raw(body)
-        if len(body) > INLINE:
+        if len(body) > MAX_INLINE_BYTES:
             digest = blake2b(body, digest_size=16).digest()
             self.fresh += ((digest, body),)
             self.apart += len(body)
-            raw = Raw(encode(Ext(APART, digest)))
+            raw = Raw(encode(Ext(SEPARATE_CODE, digest)))
             self._keep(key, (value, raw, len(body)))
         else:
             if self._round is _NONE:
@@ -88,7 +88,7 @@ class Packer:
 
     def adopt(self, value: Any, digest: bytes, size: int) -> None:
         """A payload that lies in the store already."""
-        self._keep(id(value), (value, Raw(encode(Ext(APART, digest))), size))
+        self._keep(id(value), (value, Raw(encode(Ext(SEPARATE_CODE, digest))), size))
 
     @property
     def weight(self) -> int:
@@ -139,7 +139,7 @@ class HeadEncoder:
 
     def __call__(self, was: Snapshot) -> bytes:
         plain = None if self._large else encode_plain(was)
-        self.plain = plain is not None and len(plain) <= INLINE
+        self.plain = plain is not None and len(plain) <= MAX_INLINE_BYTES
         if plain is not None:
             if self.plain:
                 return plain
@@ -381,7 +381,7 @@ def encode_page(history: Sequence[Entry], pack: Packer) -> bytes:
     """The entries of one decision, which all have one time. A payload that neighbours share is in it once."""
     body = _encode_page(history, None)
     # So short a page holds nothing large. Else each payload is looked at by itself.
-    return body if len(body) <= INLINE else _encode_page(history, pack)
+    return body if len(body) <= MAX_INLINE_BYTES else _encode_page(history, pack)
 
 
 def _encode_page(history: Sequence[Entry], pack: Packer | None) -> bytes:

@@ -21,11 +21,11 @@ from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter
 from penstock.store.sql.run_lists import STATUSES
 
-BATCH = 100
+MAX_BATCH = 100
 MAX_RUNS = 10_000
 """Runs that one call acts on; who wants more asks again."""
 
-SHOWN = 20
+MAX_SHOWN_ERRORS = 20
 
 
 class Progress(Struct):
@@ -69,7 +69,7 @@ async def act_on_many(
         until = min(until, filter.until)
     left = min(most, MAX_RUNS)
     while narrowed is not None and left > 0:
-        page = replace(narrowed, until=until, limit=min(BATCH, left) + 1)
+        page = replace(narrowed, until=until, limit=min(MAX_BATCH, left) + 1)
         try:
             rows = await store.runs(page)
         except StoreError as error:
@@ -105,5 +105,5 @@ async def _one(progress: Progress, do: Callable[[str], Awaitable[Any]], run: str
         progress.refused += 1
     except PenstockError as error:
         progress.failed += 1
-        if len(progress.errors) < SHOWN:
+        if len(progress.errors) < MAX_SHOWN_ERRORS:
             progress.errors.append({"run": run, "code": error.code, "message": str(error)})

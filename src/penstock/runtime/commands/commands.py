@@ -73,11 +73,11 @@ log = logging.getLogger("penstock.intake")
 
 Look = Callable[[str], Awaitable[CachedRun]]
 
-TRIES = 10
-"""How often a start is made anew because a pause came or went."""
+MAX_PAUSE_CONFLICTS = 10
+"""How often a call is repeated because a pause came or went meanwhile."""
 
 OUTCOME_RETRY_DELAYS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Seconds between the questions whether a start of which nobody knows was done."""
+"""Seconds between checks of a start whose outcome is unknown."""
 
 
 _CHANGING = ("accepted", "recorded")
@@ -188,7 +188,7 @@ class Commands:
         if workflow in self._owners:
             self._owners.authorize(workflow)
         believed: WorkflowState | None = None
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
             if read is not None and state == believed:
                 return "superseded"  # the wish was taken back
@@ -380,7 +380,7 @@ class Commands:
         flow = (await self.look(run)).flow
         self._owners.authorize(flow.name)
         validate_step(flow, step)
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             _, state = await self._flows.newest(flow.name)
             answer = await self.ask(run, Retried(step, wider_pauses(state)))
             if answer == "refused":

@@ -18,7 +18,7 @@ from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.model.tags import visible
 from penstock.runtime.commands.approval_bypass import approvals_in, approvals_left_out, reject_approval_bypass
-from penstock.runtime.commands.commands import TRIES, Commands, restless
+from penstock.runtime.commands.commands import MAX_PAUSE_CONFLICTS, Commands, restless
 from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
@@ -61,7 +61,7 @@ class RepairCommands:
             raise Invalid(f"a repair puts and takes up to {MAX_EVENTS:,} events: make several of it")
         puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
         request = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             live = await self._commands.look(run)
             await self._reject_approval_bypass(live, approvals_left_out(live, puts))
             plan = self._try(live, request)
@@ -93,7 +93,7 @@ class RepairCommands:
         Raises UnknownRun, UnknownStep, Invalid, NotSkippable, NotTheirs, NotSeparate.
         """
         request = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             live = await self._commands.look(run)
             self._validate_skip(live, request)
             await self._reject_approval_bypass(live, approvals_in(live.flow, [step]))

@@ -27,7 +27,7 @@ from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import bounded_page, fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
-from penstock.runtime.queries.history import FEW, ROOM
+from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 from penstock.runtime.queries.past_marking import marking_now
 from penstock.store.protocol import RunViews
 from penstock.store.protocol import Tokens as TokenRole
@@ -43,8 +43,8 @@ MAX_NAME = 512
 MAX_TOKENS = 1_000
 """Tokens that one call may change or claim."""
 
-LOOKED = 200
-"""Runs that one call reads: a beginning of names that few of them have would have it read them all."""
+MAX_RUNS_READ = 200
+"""Runs that one call reads. A rare prefix would otherwise make it read all of them."""
 
 MAX_LEASE = timedelta(days=1)
 
@@ -134,7 +134,7 @@ class Tokens:
         _validate_prefix(prefix)
         filter = _filter(prefix, place)
         items: list[dict[str, Any]] = []
-        looked, left = 0, ROOM
+        looked, left = 0, MAX_PAGE_BYTES
         while True:
             rows = await self._store.runs(filter)
             looked += len(rows)
@@ -154,7 +154,7 @@ class Tokens:
             if len(rows) < filter.limit:
                 return items, None
             place = TokenCursor("\U0010ffff", rows[-1].started_at, rows[-1].id)
-            if looked >= LOOKED:
+            if looked >= MAX_RUNS_READ:
                 return items, place
             filter = _filter(prefix, place)
 
@@ -235,14 +235,14 @@ class Tokens:
                 f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MAX_TOKENS}"
             )
         claimed: list[TokenRow] = []
-        taken, some = 0, FEW  # nobody knows how large they are
-        while taken < ROOM and (left := limit - len(claimed)) > 0:
+        taken, some = 0, MAX_PAYLOADS_PER_READ  # nobody knows how large they are
+        while taken < MAX_PAGE_BYTES and (left := limit - len(claimed)) > 0:
             found = await self._store.claim_tokens(owner, prefix, lease, min(some, left), audit_for(prefix))
             claimed += found
             if len(found) < min(some, left):
                 break
             taken += sum(len(row.data) for row in found)
-            some = max(1, (ROOM - taken) * len(claimed) // max(1, taken))
+            some = max(1, (MAX_PAGE_BYTES - taken) * len(claimed) // max(1, taken))
         return [_custom(row) for row in claimed]
 
 

@@ -45,7 +45,7 @@ MAX_TIMEOUT = 86_400 * 366
 MAX_INTEGER = 2**63 - 1
 """The largest number that a database has."""
 
-SLOT = 20_000
+MAX_EVENTS_PER_SLOT = 20_000
 """Events that may wait in one slot."""
 
 
@@ -173,11 +173,11 @@ def validate_room(flow: Flow, snapshot: Snapshot, event: Outside) -> None:
             validate_data_size(merge_patch(snapshot.data, event.set))
         except TooLarge as error:
             raise PayloadTooLarge(f"with `set` of '{event.event}' the run's data {error}") from None
-    if sum(snapshot.came.values()) < SLOT:
+    if sum(snapshot.came.values()) < MAX_EVENTS_PER_SLOT:
         return  # most runs: no slot is looked at
     for slot in flow.wiring.takers.get(event.event, ()):
-        if _waiting(snapshot, slot) >= SLOT:
-            raise SlotFull(snapshot.run.id, event.event, flow.by_index[slot.step].name, SLOT)
+        if _waiting(snapshot, slot) >= MAX_EVENTS_PER_SLOT:
+            raise SlotFull(snapshot.run.id, event.event, flow.by_index[slot.step].name, MAX_EVENTS_PER_SLOT)
 
 
 def _waiting(snapshot: Snapshot, slot: WiredSlot) -> int:

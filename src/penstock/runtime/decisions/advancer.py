@@ -26,14 +26,14 @@ from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import Change, Committed, Outcome
 
-BATCH = 512
-"""Runs of one decision at most."""
-LANES = 2
-TOGETHER = 32
-"""Runs that are decided and then written down: few enough for a processor to have them still at hand."""
+MAX_BATCH = 512
+"""Runs in one batch."""
+MAX_CONCURRENT_BATCHES = 2
+CHUNK_SIZE = 32
+"""Runs that are decided and then turned into changes together: few enough to stay in the processor's cache."""
 
-TRIES = 50
-"""How often a decision is made anew because others were faster, before something must be wrong."""
+MAX_CONFLICTS = 50
+"""How often other writers may overtake a decision before this counts as an error."""
 
 
 log = logging.getLogger("penstock.advancing")
@@ -64,7 +64,7 @@ class RequestQueue:
         for run in self.waiting:
             if run not in busy:
                 batch[run] = self.waiting[run]
-                if len(batch) >= BATCH:
+                if len(batch) >= MAX_BATCH:
                     self.wake.set()  # there may be more
                     break
         for run in batch:
@@ -113,7 +113,7 @@ class Advancer:
         self._requests, self._dispatch, self._timers = requests, dispatch, timers
         self._clock, self._shared = clock, shared
         self._busy: set[str] = set()
-        self._lanes = asyncio.Semaphore(LANES)
+        self._lanes = asyncio.Semaphore(MAX_CONCURRENT_BATCHES)
         self._carrying: set[asyncio.Task[None]] = set()
         self._doubts = PoisonRuns(requests.submit)
         self.settled = list(settled)
@@ -171,8 +171,8 @@ class Advancer:
         slots, now, fast = self._dispatch.reserving(), self._clock.now(), FastPath()
         try:
             runs = list(batch)
-            for at in range(0, len(runs), TOGETHER):
-                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, fast)
+            for at in range(0, len(runs), CHUNK_SIZE):
+                decided = self._decide_some(runs[at : at + CHUNK_SIZE], batch, lives, now, fast)
                 decisions += decided
                 written += self._write_down(decided, slots, fast)
             self.decided += len(written)
@@ -400,7 +400,7 @@ class Advancer:
                 or isinstance(request.occurrence, Retried | Skipped)
             ):
                 request.tell("superseded")
-            elif request.tries > TRIES:
+            elif request.tries > MAX_CONFLICTS:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:
                 request.alone, request.fresh = True, True

@@ -17,7 +17,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.runtime.decisions.children import child_id
 from penstock.store.rows.change import Asked, Decided
 
-ROLE = "operator"
+DEFAULT_ROLE = "operator"
 
 
 def approval_id(run: str, element: Element | Attempt) -> str:
@@ -44,7 +44,7 @@ def _asked(attempt: Attempt) -> Asked:
         id=approval_id(attempt.run.id, attempt),
         workflow=attempt.run.workflow,
         step=attempt.step,
-        role=params.get("role", ROLE),
+        role=params.get("role", DEFAULT_ROLE),
         body=msgspec.json.encode(said),
         due_at=_moment(params.get("due")),
     )

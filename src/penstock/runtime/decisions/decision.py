@@ -17,8 +17,8 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Change, PendingEvent, Post, Seen
 from penstock.store.rows.rows import Lease
 
-HEARTBEAT = timedelta(seconds=60)
-"""How long a lease lasts where its step does not say."""
+DEFAULT_HEARTBEAT = timedelta(seconds=60)
+"""How long a lease lasts if its step has no time-out."""
 
 
 class Reservation(Protocol):

@@ -32,7 +32,7 @@ from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
 from penstock.runtime.decisions.correlation import RETENTION, pending_event_of
 from penstock.runtime.decisions.decision import (
-    HEARTBEAT,
+    DEFAULT_HEARTBEAT,
     Decision,
     Request,
     Reservation,
@@ -341,7 +341,7 @@ def _new_task(attempt: Attempt, slot: Reservation | None, held: bool) -> NewTask
         schedule_to_start=times.schedule_to_start,
         start_to_close=times.start_to_close,
         schedule_to_close=times.schedule_to_close,
-        heartbeat=times.heartbeat or HEARTBEAT,
+        heartbeat=times.heartbeat or DEFAULT_HEARTBEAT,
         worker=None if slot is None else slot.worker,
         held=held,
         step=attempt.step,

@@ -10,8 +10,8 @@ from penstock.flow.model.run_input import GivenUp
 from penstock.runtime.decisions.decision import Decision, Request
 from penstock.store.errors import StoreError
 
-TRIES = 3
-"""How often what is due of a run is tried before the run is given up."""
+MAX_FAILED_DECISIONS = 3
+"""How often the decision of a run may raise before the run is abandoned."""
 
 log = logging.getLogger("penstock.doubts")
 
@@ -41,7 +41,7 @@ class PoisonRuns:
         # A caller sees the error. What lies in the store, or a worker brings, would only come again and again.
         if requests[0].new is None and any(each.from_store or each.lease is not None for each in requests):
             times = self._times[run] = self._times.get(run, 0) + 1
-            if times >= TRIES:
+            if times >= MAX_FAILED_DECISIONS:
                 del self._times[run]
                 self._let_fail(run, GivenUp(_reason(error)))
         for request in requests:

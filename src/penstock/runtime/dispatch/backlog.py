@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from penstock.runtime.dispatch.worker_slots import Key
 
 UNKNOWN = 1 << 40
-"""More than any list holds: nobody knows how much there is."""
+"""More than any list holds: the length is unknown."""
 MAX_WORKERS = 10_000
 """Workers that are remembered: names that strangers made up must not fill the memory."""
 

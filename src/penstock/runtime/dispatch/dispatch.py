@@ -16,7 +16,7 @@ from penstock.flow.model.plan import Answer, Attempt
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Done, Reported
-from penstock.runtime.decisions.decision import HEARTBEAT, OnResult, Request, Reservation
+from penstock.runtime.decisions.decision import DEFAULT_HEARTBEAT, OnResult, Request, Reservation
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.duplicate_reports import verdict_of
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
@@ -83,19 +83,19 @@ class Reservations:
 ABSENCE_TIMEOUT = timedelta(seconds=1)
 """How long a worker may be absent before its assignments are released; it may be polling another node."""
 
-SHARE = 3
-"""At most 1/SHARE of a lease may elapse before the worker collects the task."""
+LEASE_DIVISOR = 3
+"""At most 1/LEASE_DIVISOR of a lease may elapse before the worker collects the task."""
 
-BACK = 1.0
+RETURN_TIMEOUT = 1.0
 """Seconds to keep reserving tasks for a worker that left with work."""
 
-LOOK_AGAIN = timedelta(seconds=1)
+POLL_INTERVAL = timedelta(seconds=1)
 """How long a worker waits before it reads a store that other nodes also write."""
 
 T = TypeVar("T")
 
-RETURN_AGAIN = 0.5
-"""Seconds between two tries to return leases while the store is unavailable."""
+RELEASE_RETRY_DELAY = 0.5
+"""Seconds between attempts to release leases while the store is unavailable."""
 
 log = logging.getLogger("penstock.dispatch")
 
@@ -179,7 +179,7 @@ class Dispatch:
 
     async def _return_leases(self, reserved: Mapping[AttemptPlace, str]) -> None:
         try:
-            async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
+            async with asyncio.timeout(DEFAULT_HEARTBEAT.total_seconds()):  # then the leases expire
                 # Read once: after a release whose answer was lost, a worker may have the task by now.
                 leases = await _when_available(lambda: self._leases_of(reserved))
                 await _when_available(lambda: self.release([one for one in leases if one.place in reserved]))
@@ -243,7 +243,9 @@ class Dispatch:
             left = until - loop.time()
             if left <= 0:
                 return []
-            given = await self._sit(request, min(left, LOOK_AGAIN.total_seconds()) if self._shared else left)
+            given = await self._sit(
+                request, min(left, POLL_INTERVAL.total_seconds()) if self._shared else left
+            )
             if given:
                 return given
             if self._shared:
@@ -273,7 +275,7 @@ class Dispatch:
             slot.sitting -= 1
         given = slot.take(request.limit)
         if given:
-            slot.expect_back(BACK)
+            slot.expect_back(RETURN_TIMEOUT)
         if not slot.sitting:
             self._sweep_later(slot) if given or slot.given or slot.coming else self._slots.pop(key, None)
         return given
@@ -282,9 +284,9 @@ class Dispatch:
         """Schedule a sweep of an unattended slot; each slot has one timer."""
         loop = asyncio.get_running_loop()
         lasts = min(
-            (each.expires - self._clock.now() for each in slot.given), default=SHARE * ABSENCE_TIMEOUT
+            (each.expires - self._clock.now() for each in slot.given), default=LEASE_DIVISOR * ABSENCE_TIMEOUT
         )
-        at = loop.time() + min(ABSENCE_TIMEOUT, lasts / SHARE).total_seconds()
+        at = loop.time() + min(ABSENCE_TIMEOUT, lasts / LEASE_DIVISOR).total_seconds()
         sooner, slot.sweep_at = at < slot.sweep_at, at
         if sooner or not slot.watched:
             slot.watched = True
@@ -321,7 +323,7 @@ class Dispatch:
             slot.room = request.limit - slot.coming - asked
             slot.settle()
             slot.handed += asked
-            slot.expect_back(BACK)
+            slot.expect_back(RETURN_TIMEOUT)
         before = self._backlog.see(key)  # before looking: what comes meanwhile must not be forgotten
         leased: list[Leased] | None = None
         looking = asyncio.ensure_future(self._store.lease(replace(request, limit=asked)))
@@ -469,7 +471,7 @@ def _request(report: Report, told: OnResult) -> Request:
 def _ends(limits: Timeouts, now: datetime) -> Ends:
     """When a lease that begins now runs out, and when its attempt must have ended."""
     ends = [limit for limit in (limits.start_to_close, limits.schedule_to_close) if limit is not None]
-    return now + (limits.heartbeat or HEARTBEAT), now + min(ends) if ends else None
+    return now + (limits.heartbeat or DEFAULT_HEARTBEAT), now + min(ends) if ends else None
 
 
 async def _when_available(ask: Callable[[], Awaitable[T]]) -> T:
@@ -478,7 +480,7 @@ async def _when_available(ask: Callable[[], Awaitable[T]]) -> T:
         try:
             return await ask()
         except StoreUnavailable:
-            await asyncio.sleep(RETURN_AGAIN)
+            await asyncio.sleep(RELEASE_RETRY_DELAY)
 
 
 def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:

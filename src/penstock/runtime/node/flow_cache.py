@@ -19,11 +19,11 @@ from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import WorkflowVersions
 from penstock.store.rows.rows import Version, WorkflowState
 
-LATEST = 2**31
-"""No workflow has so many versions."""
+MAX_VERSIONS = 2**31
+"""More versions than any workflow has."""
 
-RECENT, OLDEST = 1.0, 10.0
-"""Seconds after which calls have the newest version looked for beside them, and after which they wait for it."""
+REFRESH_AFTER, MAX_AGE = 1.0, 10.0
+"""Seconds after which calls refresh the newest version in the background, and after which they wait for it."""
 
 _offers = msgspec.json.Decoder(dict[str, Offer]).decode
 
@@ -63,7 +63,7 @@ class FlowCache:
         return flow
 
     async def _compiled(self, workflow: str, version: int) -> Flow:
-        there = 0 < version < LATEST and is_storable(workflow)
+        there = 0 < version < MAX_VERSIONS and is_storable(workflow)
         found = await self._shelf.version(workflow, version) if there else None
         if found is None:
             states = await self._look()
@@ -100,9 +100,9 @@ class FlowCache:
         What another node publishes or pauses is known a second later.
         """
         state = self._states.get(workflow)
-        if state is None or (self._shared and self._age() > OLDEST):
+        if state is None or (self._shared and self._age() > MAX_AGE):
             return await self.newest(workflow)
-        if self._shared and self._age() > RECENT and self._next is None:
+        if self._shared and self._age() > REFRESH_AFTER and self._next is None:
             self._next = asyncio.create_task(self._read(self._looking))
             self._next.add_done_callback(_heeded)
         return self._flows.get((workflow, state.latest)) or await self.get(workflow, state.latest), state

@@ -21,7 +21,7 @@ from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.ids import new_run_id
-from penstock.runtime.node.retention import DAYS, Retention
+from penstock.runtime.node.retention import DEFAULT_RETENTION, Retention
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.run_watch import RunWatch
 from penstock.runtime.node.supervisor import LoopHealth, keep_up
@@ -30,9 +30,9 @@ from penstock.runtime.queries.call_stats import CallStats
 from penstock.runtime.queries.change_feed import Changes
 from penstock.store.protocol import Store
 
-POLL = timedelta(seconds=1)
-ALONE = timedelta(seconds=60)
-"""How often a node that has the store for itself looks for what it should know anyway."""
+SHARED_POLL_INTERVAL = timedelta(seconds=1)
+EXCLUSIVE_POLL_INTERVAL = timedelta(seconds=60)
+"""How often a node that owns its store exclusively polls it as a safeguard."""
 
 log = logging.getLogger("penstock.node")
 
@@ -61,7 +61,7 @@ class Node:
         self.tokens = Tokens(store, self.memory, self.repairs, self.owners)
         self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
-        poll = POLL if shared else ALONE
+        poll = SHARED_POLL_INTERVAL if shared else EXCLUSIVE_POLL_INTERVAL
         self.timers = Timers(store, clock, poll, self.requests.submit, self.commands.begin_child)
         self.dispatch = Dispatch(
             store, self.memory, clock, self.requests.submit, self.timers.expect, redaction, shared=shared
@@ -70,7 +70,7 @@ class Node:
         self.advancer = Advancer(
             store, self.flows, self.memory, self.requests, self.dispatch, self.timers, clock, shared, settled
         )
-        self.retention = Retention(store, {**DAYS, **(days or {})})
+        self.retention = Retention(store, {**DEFAULT_RETENTION, **(days or {})})
         self.calls = CallStats()
         self.pulses: dict[str, LoopHealth] = {}
         self._loops: list[asyncio.Task[None]] = []

@@ -11,7 +11,7 @@ from penstock.flow.format.reading import read_definition
 from penstock.flow.model.problems import DefinitionError
 from penstock.store.protocol import Maintenance, WorkflowVersions
 
-DAYS = {
+DEFAULT_RETENTION = {
     "succeeded": timedelta(days=30),
     "canceled": timedelta(days=30),
     "failed": timedelta(days=90),
@@ -56,7 +56,7 @@ class Retention:
     """On by default. Batches are small and apart, so that nobody waits for them."""
 
     store: RetentionRows
-    days: dict[str, timedelta] = field(default_factory=lambda: dict(DAYS))
+    days: dict[str, timedelta] = field(default_factory=lambda: dict(DEFAULT_RETENTION))
     batch: int = 500
     every: timedelta = timedelta(minutes=5)
     pause: timedelta = timedelta(seconds=0.5)

@@ -16,12 +16,11 @@ from penstock.store.protocol import Runs
 from penstock.store.rows.change import NewTask
 from penstock.store.rows.rows import StoredRun
 
-REMEMBERED = 5_000
-"""Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""
+MAX_CACHED_RUNS = 5_000
+"""Most runs have a few kilobytes; those that sleep for weeks need not be cached."""
 
-HEAVIEST = 32 * 1024 * 1024
-"""Bytes that large runs at hand may have together, encoded: as values they take some times that. What the elements of
-`each` have does not count: who reads it anew for every one of them is done with none."""
+MAX_CACHED_BYTES = 32 * 1024 * 1024
+"""Maximum encoded bytes of large cached runs. Elements of `each` are not counted."""
 
 
 class CachedRun:
@@ -41,7 +40,7 @@ class CachedRun:
 class RunCache:
     """The runs used last. What is here may be stale where other nodes write: commits find out."""
 
-    def __init__(self, store: Runs, flows: FlowCache, most: int = REMEMBERED) -> None:
+    def __init__(self, store: Runs, flows: FlowCache, most: int = MAX_CACHED_RUNS) -> None:
         self._store, self._flows, self._most = store, flows, most
         self._runs: OrderedDict[str, CachedRun] = OrderedDict()
         self._weights: OrderedDict[str, int] = OrderedDict()  # of those that are large, in the same order
@@ -78,7 +77,7 @@ class RunCache:
         """Forget what is large and was not used for longest, where it is too much together; never the last of all."""
         self._weight += weight - self._weights.pop(run, 0)
         self._weights[run] = weight
-        while self._weight > HEAVIEST and len(self._weights) > 1:
+        while self._weight > MAX_CACHED_BYTES and len(self._weights) > 1:
             self.forget(next(iter(self._weights)))
 
     def forget(self, run: str) -> None:

@@ -12,7 +12,7 @@ from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.store.errors import StoreAway
 
-LOOK_AGAIN = 0.5
+POLL_INTERVAL = 0.5
 
 Seen = tuple[Flow, Snapshot]
 Wanted = Callable[[Snapshot], bool]
@@ -58,7 +58,7 @@ class RunWatch:
                 if not self._shared:
                     return await waiter
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_AGAIN):
+                    async with asyncio.timeout(POLL_INTERVAL):
                         return await asyncio.shield(waiter)
                 with suppress(StoreAway):  # who waits for hours must not suffer for a minute
                     live = await self._look(run)

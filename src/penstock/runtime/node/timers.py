@@ -19,9 +19,9 @@ from penstock.store.protocol import Runs
 from penstock.store.rows.change import HANDOVER_TIMEOUT, WHOLE, Message
 from penstock.store.rows.rows import DueTask, DueTimer
 
-BATCH = 500
-MAX_IN_HAND = 4 * BATCH
-"""What may be in hand before more is taken: what is not decided within the patience of others is done twice."""
+MAX_BATCH = 500
+MAX_IN_PROGRESS = 4 * MAX_BATCH
+"""Maximum rows in progress. Rows that stay undecided for HANDOVER_TIMEOUT are handed out again."""
 
 NEVER = timedelta.max
 log = logging.getLogger("penstock.ringing")
@@ -89,7 +89,7 @@ class Timers:
         """Ring what is due, for ever."""
         while True:
             more = await self.run_once()
-            if not more or len(self._hand) >= MAX_IN_HAND:
+            if not more or len(self._hand) >= MAX_IN_PROGRESS:
                 await self._sleep()
 
     async def _sleep(self) -> None:
@@ -100,7 +100,7 @@ class Timers:
             if self._next is not None:
                 # A touch later: a clock that is a little ahead of the store's would look in vain.
                 wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
-            if len(self._hand) >= MAX_IN_HAND:
+            if len(self._hand) >= MAX_IN_PROGRESS:
                 wait = max(wait, HANDOVER_TIMEOUT / 10)
             if wait <= timedelta(0):
                 break
@@ -114,14 +114,14 @@ class Timers:
         """Take in hand what is due; True where there may be more."""
         self._next = None
         asked = self._clock.asked()
-        due = await self._store.due(BATCH, HANDOVER_TIMEOUT)
+        due = await self._store.due(MAX_BATCH, HANDOVER_TIMEOUT)
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
         _each(self._fire, due.timers)
         _each(self._end, due.tasks)
         self.read(due.messages)
-        return max(len(due.timers), len(due.tasks), len(due.messages)) >= BATCH
+        return max(len(due.timers), len(due.tasks), len(due.messages)) >= MAX_BATCH
 
     def _fire(self, timer: DueTimer) -> None:
         self.rung += 1
@@ -163,7 +163,7 @@ class Timers:
     def _on_answer(self, key: object, *_: object) -> None:
         """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
         self._hand.discard(key)
-        if len(self._hand) == MAX_IN_HAND // 2:
+        if len(self._hand) == MAX_IN_PROGRESS // 2:
             self.look()
 
 

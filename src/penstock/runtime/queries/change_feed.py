@@ -19,12 +19,12 @@ MAX_REMEMBERED = 10_000
 """Changes that are remembered: who was away for longer begins anew."""
 MAX_READ = 500
 """Changes that are read at once."""
-PACE = 0.25
+HINT_INTERVAL = 0.25
 """Seconds between two hints to other nodes."""
-NAMED = 300
-"""Runs that a hint names; were there more, the others are only told that something changed."""
-LINGER = 60.0
-"""Seconds for which changes of other nodes are still looked up after the last reader has gone: it may come back."""
+MAX_RUNS_IN_HINT = 300
+"""Runs that a hint names. If more changed, the hint only says that something changed."""
+LINGER_TIMEOUT = 60.0
+"""Seconds to keep following other nodes after the last reader left, because it may return."""
 
 log = logging.getLogger("penstock.changes")
 
@@ -64,7 +64,7 @@ class Changes:
                 self._add(_state(decision))
         else:
             self._missed = True
-        for decision in changed[: NAMED + 1 - len(self._fresh)]:
+        for decision in changed[: MAX_RUNS_IN_HINT + 1 - len(self._fresh)]:
             self._fresh[decision.live.snapshot.run.id] = None
         self._stirred.set()
 
@@ -88,10 +88,10 @@ class Changes:
             self._stirred.clear()
             fresh, self._fresh = list(self._fresh), {}
             try:
-                await self._tell(fresh if len(fresh) <= NAMED else [])
+                await self._tell(fresh if len(fresh) <= MAX_RUNS_IN_HINT else [])
             except Exception as error:
                 log.debug("the other nodes were not told: %s", error)  # it is a hint
-            await asyncio.sleep(PACE)
+            await asyncio.sleep(HINT_INTERVAL)
 
     def _add(self, state: RunState) -> None:
         self._ring.append(state)
@@ -123,7 +123,7 @@ class Changes:
 
     def unsubscribe(self, wake: asyncio.Event) -> None:
         self._wakes.discard(wake)
-        self._wanted_until = asyncio.get_running_loop().time() + LINGER
+        self._wanted_until = asyncio.get_running_loop().time() + LINGER_TIMEOUT
 
     def since(self, number: int) -> list[tuple[int, RunState]] | None:
         """Changes after one, some of them; None: they are not known any more."""

@@ -15,7 +15,7 @@ from penstock.flow.views.run_view import failure_view, time_text
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
-from penstock.runtime.queries.history import FEW, ROOM
+from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 from penstock.runtime.queries.row_views import row_view, undelivered_view
 from penstock.store.protocol import InboundEvents, RunViews
 from penstock.store.rows.rows import Filter, PendingEventRow, RunRow
@@ -56,13 +56,13 @@ async def list_incidents(
     limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
     following: IncidentCursor | None = place
-    left = ROOM
+    left = MAX_PAGE_BYTES
     while following is not None and len(items) < limit and left > 0:
         if following.kind == 0:
             found, following = _sources(await failing(), filter, following.kept, limit - len(items))
         else:
             # A few at a time: runs are read whole, and nobody knows how large they are.
-            few = min(FEW, limit - len(items))
+            few = min(MAX_PAYLOADS_PER_READ, limit - len(items))
             found, following = await _some(store, memory, filter, following, few, bound)
         items += found
         fit, left = fitting(found, left)

@@ -12,9 +12,9 @@ from penstock.kernel.marking import Token
 from penstock.kernel.proof.prospect import Here, Prospect, prospect
 from penstock.kernel.proof.search import Budget
 
-STATES = 20_000
-SECONDS = 0.25
-"""How long may be thought: others wait meanwhile."""
+MAX_STATES = 20_000
+SEARCH_TIMEOUT = 0.25
+"""Time limit of the search, because it blocks other callers."""
 
 
 def reachability_of(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
@@ -24,9 +24,9 @@ def reachability_of(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
     if snapshot.ending is not None:
         text = f"The run ends once it is cleaned up: {_word(snapshot.ending)}."
         return {"verdict": "ended", "text": text, "starving": {}}
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + SEARCH_TIMEOUT
     found = prospect(
-        flow.wiring, _here(flow, snapshot), Budget(STATES, lambda: time.monotonic() > end), _outside
+        flow.wiring, _here(flow, snapshot), Budget(MAX_STATES, lambda: time.monotonic() > end), _outside
     )
     starving = {step: list(events) for step, events in found.starving.items()}
     return {"verdict": found.outlook, "text": _text(found), "starving": starving}

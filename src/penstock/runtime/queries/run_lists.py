@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from penstock.flow.model.run import Status
 from penstock.runtime.commands.validation import validate_texts
 from penstock.runtime.errors import BadCursor, Invalid
-from penstock.runtime.node.flow_cache import LATEST
+from penstock.runtime.node.flow_cache import MAX_VERSIONS
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.row_views import row_view
 from penstock.store.protocol import RunViews
@@ -43,7 +43,7 @@ def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
             raise Invalid(f"'{status}' is no status of a run: say {', '.join(get_args(Status))}")
     if not 1 <= filter.limit <= most:
         raise Invalid(f"a page has 1 to {most} runs, not {filter.limit}")
-    if filter.version is not None and not 0 < filter.version < LATEST:
+    if filter.version is not None and not 0 < filter.version < MAX_VERSIONS:
         return replace(filter, version=0)  # there is none
     return filter
 

@@ -11,8 +11,8 @@ from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.why import Facts, why_list, why_run
 from penstock.store.protocol import InboundEvents, Runs, RunViews, TaskViews
 
-REFUSED = 1000
-"""Refused keys of all runs that are looked through."""
+MAX_REFUSED_KEYS = 1000
+"""Refused keys of all runs that are searched."""
 
 
 class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
@@ -39,7 +39,7 @@ async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> 
 
 
 async def _refused(store: RunFacts, run: str) -> list[tuple[str, str, str]]:
-    rows = await store.refused(REFUSED)
+    rows = await store.refused(MAX_REFUSED_KEYS)
     return [(name, value, holder) for name, value, asker, holder in rows if asker == run]
 
 

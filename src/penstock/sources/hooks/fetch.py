@@ -5,12 +5,12 @@ from __future__ import annotations
 import aiohttp
 
 MAX_ANSWER = 64 * 1024
-SECONDS = 5.0
+FETCH_TIMEOUT = 5.0
 
 
 async def fetch(url: str, largest: int = MAX_ANSWER) -> bytes:
     """What is at an address: no redirects, no proxies, no cookies, little and soon. Raises OSError."""
-    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    timeout = aiohttp.ClientTimeout(total=FETCH_TIMEOUT)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session,

@@ -28,23 +28,23 @@ from penstock.sources.objects.folder_watch import FolderWatch
 from penstock.sources.objects.starts import counted, wanted
 from penstock.sources.triggers.trigger import Start, Trigger
 
-QUIET = 1.0
+QUIET_SECONDS = 1.0
 """Seconds without a change after which a file counts as written."""
 
-WALK_EVERY = 60.0
-LAST_WALK = 5.0
-"""Seconds for a look at the whole folder when the source is stopped: to tell what it found needs some of the grace."""
+WALK_INTERVAL = 60.0
+LAST_WALK_TIMEOUT = 5.0
+"""Seconds for a last walk of the folder when the source stops; reporting what it found needs the rest of the grace."""
 
-MANY = 5_000
-"""So many changes at once are taken as a sign that some were lost."""
+OVERFLOW_THRESHOLD = 5_000
+"""So many changes at once are a sign that some were lost."""
 
-BATCH = 500
+MAX_BATCH = 500
 JUST_NOW = math.inf
-SLACK = 0.05
-"""Seconds by which a file may seem to have come too early: the clock of file systems goes in steps."""
+CLOCK_SLACK = 0.05
+"""Seconds by which a file may seem too early, because the clocks of file systems tick coarsely."""
 
-UNKNOWN = 1.0
-"""How many seconds ago a source was started of which nobody knows when."""
+ASSUMED_AGE = 1.0
+"""Assumed age in seconds of a source whose start time is unknown."""
 
 
 class FolderReader:
@@ -86,7 +86,7 @@ class FolderReader:
         if anew or was.get("folder") != here["folder"]:
             # Not since now, where it is known: it may take a while until somebody feeds it.
             begun, _ = await trigger.by_our_clock(started if anew else None)
-            since = begun.timestamp() - SLACK - (UNKNOWN if anew and started is None else 0.0)
+            since = begun.timestamp() - CLOCK_SLACK - (ASSUMED_AGE if anew and started is None else 0.0)
             until = 0.0
             if stopped and started and stopped < started and was.get("folder") == here["folder"]:
                 until = (await trigger.by_our_clock(stopped))[1].timestamp()
@@ -118,16 +118,20 @@ class FolderReader:
     async def _watch(self, trigger: Trigger, seen: Seen) -> None:
         from watchfiles import Change
 
-        self._walked = -WALK_EVERY  # as soon as somebody listens: what came before would never be told
+        self._walked = -WALK_INTERVAL  # as soon as somebody listens: what came before would never be told
         watch = FolderWatch(self._store.path)
         try:
             await watch.refresh()
             while (changes := await watch.changes(trigger.stopping)) is not None:
                 replaced = (Change.added, self._store.path) in changes
-                if replaced or len(changes) > MANY or time.monotonic() - self._walked > WALK_EVERY:
+                if (
+                    replaced
+                    or len(changes) > OVERFLOW_THRESHOLD
+                    or time.monotonic() - self._walked > WALK_INTERVAL
+                ):
                     changes |= await watch.refresh()
                     await self._walk(seen)
-                if 0 < len(changes) <= MANY:
+                if 0 < len(changes) <= OVERFLOW_THRESHOLD:
                     went = {path for change, path in changes if change is Change.deleted}
                     await self._look(seen, {path for _, path in changes}, went)
                 await self._settle(trigger, seen)
@@ -200,7 +204,7 @@ class FolderReader:
     async def _settle(self, trigger: Trigger, seen: Seen) -> None:
         """Start what has been quiet for long enough: what went, and then what came, in that order."""
         now = time.monotonic()
-        until = now - QUIET
+        until = now - QUIET_SECONDS
         for key, (etag, since) in self._pending.items():
             # One time for all of a look: what was looked at first must not be told first.
             if since == JUST_NOW:
@@ -212,8 +216,8 @@ class FolderReader:
             times = await asyncio.to_thread(_came_at, self._store.path, due)
             order = {key: came if self._pending[key][0] else 0 for key, came in zip(due, times, strict=True)}
             due.sort(key=lambda key: (order[key], key))
-        for first in range(0, len(due), BATCH):
-            await self._tell(trigger, seen, due[first : first + BATCH])
+        for first in range(0, len(due), MAX_BATCH):
+            await self._tell(trigger, seen, due[first : first + MAX_BATCH])
         self._tally.counts["pending"] = len(self._pending)
 
     async def _tell(self, trigger: Trigger, seen: Seen, keys: Sequence[str]) -> None:
@@ -295,8 +299,8 @@ class FolderReader:
             if there is None or there.etag != each.etag or not gone:
                 there = self._absent(each.key, each.etag, **gone)
             unsure.append((each, there))
-        for first in range(0, len(unsure), BATCH):
-            await self._start(trigger, unsure[first : first + BATCH])
+        for first in range(0, len(unsure), MAX_BATCH):
+            await self._start(trigger, unsure[first : first + MAX_BATCH])
         await seen.settle()
 
     async def _finish(self, trigger: Trigger, seen: Seen) -> None:
@@ -314,9 +318,9 @@ class FolderReader:
         await self._look_back(trigger, seen)
         await self._again(trigger, seen)
         await self._settle(trigger, seen)
-        until = time.monotonic() + 2 * QUIET
+        until = time.monotonic() + 2 * QUIET_SECONDS
         while self._pending and time.monotonic() < until:
-            await asyncio.sleep(QUIET / 10)
+            await asyncio.sleep(QUIET_SECONDS / 10)
             await self._settle(trigger, seen)
         await seen.settle()
 
@@ -326,7 +330,7 @@ class FolderReader:
         _, stopped = await trigger.by_our_clock(at)
         latest = stopped.timestamp() * 1e9
         with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
-            async with asyncio.timeout(LAST_WALK):
+            async with asyncio.timeout(LAST_WALK_TIMEOUT):
                 missing = set(seen.all_keys())
                 async for each, came in self._dated():
                     missing.discard(each.key)

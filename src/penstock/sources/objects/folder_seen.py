@@ -18,7 +18,7 @@ from penstock.sources.triggers.lease import Lost
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange
 
-SEEN = "/feeds/seen/"
+SEEN_PREFIX = "/feeds/seen/"
 SHARDS = 64
 """A change of one file rewrites one of so many parts."""
 
@@ -44,7 +44,7 @@ class Seen:
 
     def __init__(self, store: Tokens, workflow: str, path: str) -> None:
         self._store = store
-        self._prefix = f"{SEEN}{workflow}/{folder_digest(path)}/"
+        self._prefix = f"{SEEN_PREFIX}{workflow}/{folder_digest(path)}/"
         self._shards: list[dict[str, str]] = [{} for _ in range(SHARDS)]
         self._versions: dict[int, int] = {}
         self._unsure: set[str] = set()

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     Changes = set[tuple[Change, str]]
 
-DEBOUNCE, STEP, WAIT = 200, 50, 500
-"""Milliseconds: for which changes are gathered, between two looks, and without any."""
+DEBOUNCE, POLL_STEP, IDLE_TIMEOUT = 200, 50, 500
+"""Milliseconds: to gather changes, between two polls, and to wait for a first change."""
 
-REST = 10.0
-"""So many times as long as it takes to watch all folders anew they are not watched anew."""
+REST_FACTOR = 10.0
+"""After watching all folders again, wait for this many times its duration before the next time."""
 
-TRIES = 5
+MAX_WATCH_ATTEMPTS = 5
 
 Mark = tuple[int, int]
 """What a folder is, whatever it is called: one that took the place of another is not listened to."""
@@ -59,7 +59,7 @@ class FolderWatch:
         from anyio import to_thread
         from watchfiles import Change
 
-        told = await to_thread.run_sync(self._notify.watch, DEBOUNCE, STEP, WAIT, stopping)
+        told = await to_thread.run_sync(self._notify.watch, DEBOUNCE, POLL_STEP, IDLE_TIMEOUT, stopping)
         if told == "stop":
             return None
         found = _read(told)
@@ -91,7 +91,7 @@ class FolderWatch:
         """Listen in these folders, and only then not in those before: nothing goes by in between."""
         began = time.monotonic()
         before, (self._notify, self._heard) = self._notify, await asyncio.to_thread(_listen, folders)
-        self._renew_at = time.monotonic() + REST * (time.monotonic() - began)
+        self._renew_at = time.monotonic() + REST_FACTOR * (time.monotonic() - began)
         if before is None:
             return set()
         told = await asyncio.to_thread(before.watch, 1, 1, 1, None)
@@ -134,7 +134,7 @@ def _listen(folders: Iterable[str]) -> tuple[Any, dict[str, Mark]]:
     """Raises OSError where there is no room for so many."""
     from watchfiles._rust_notify import RustNotify
 
-    for left in reversed(range(TRIES)):
+    for left in reversed(range(MAX_WATCH_ATTEMPTS)):
         there = {each: mark for each in folders if (mark := _mark(each)) is not None}
         try:
             return RustNotify(sorted(there), False, False, 0, False, True), there

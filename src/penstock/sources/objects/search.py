@@ -23,7 +23,7 @@ from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.objects.starts import counted, wanted
-from penstock.sources.schedules.rules import LATE, due_tick, rules_of
+from penstock.sources.schedules.rules import MISSED_AFTER, due_tick, rules_of
 from penstock.sources.schedules.ticks import tick_text
 from penstock.sources.triggers.lease import read_record, read_state, trigger_name
 from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
@@ -85,7 +85,7 @@ class Searcher:
         asks = blake2b(msgspec.json.encode(trigger.source, order="sorted"), digest_size=8).hexdigest()
         progress = read_state(trigger.state, Progress)
         # What lies ahead was kept while the clock was wrong: nothing would be searched until that time.
-        ahead = progress is not None and progress.last > trigger.now() + LATE
+        ahead = progress is not None and progress.last > trigger.now() + MISSED_AFTER
         if progress is None or progress.asks != asks or trigger.was_stopped or ahead:
             done = None if progress is None else progress.done
             progress = Progress(asks=asks, last=trigger.now(), done=done)

@@ -16,11 +16,11 @@ Overrun = Literal["skip", "start", "abort", "delay", "delay_until_success"]
 CatchUp = Literal["none", "latest", "all"]
 Verdict = Literal["start", "skip", "wait", "abort"]
 
-LATE = timedelta(minutes=1)
-"""A tick that is not older was not missed: a node may have handed over to another."""
+MISSED_AFTER = timedelta(minutes=1)
+"""A younger tick was not missed: one node may have handed over to another."""
 
-ON_TIME = timedelta(seconds=5)
-"""A tick that is seen to later is made up for: it waits for its turn, where all are, and is not skipped."""
+ON_TIME_TOLERANCE = timedelta(seconds=5)
+"""A later tick is made up for: it queues with the others and is not skipped."""
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -66,7 +66,7 @@ def due_tick(rules: Rules, last: datetime, now: datetime) -> datetime | None:
     tick = next_tick(clock, last) if rules.catch_up == "all" else tick_before(clock, now + _MOMENT)
     if tick is None or not last < tick <= now:
         return None
-    return None if rules.catch_up == "none" and now - tick > LATE else tick
+    return None if rules.catch_up == "none" and now - tick > MISSED_AFTER else tick
 
 
 def verdict(rules: Rules, live: int, newest: str | None, late: bool) -> Verdict:

@@ -26,7 +26,7 @@ from penstock.sources.triggers.trigger_list import all_records
 from penstock.store.rows.rows import WorkflowState
 
 CLOCKS = ("schedule", "search")
-NEXT = 5
+SHOWN_TICKS = 5
 
 
 def read_schedule(cron: str | None, every: Any, tz: str | None) -> Schedule:
@@ -86,7 +86,7 @@ def schedule_view(flow: Flow, state: WorkflowState, record: Record | None, now: 
         "catch_up": rules.catch_up if kind == "schedule" else None,
         "max_running": rules.room,
         "state": _state(state, same, progress),
-        "next": [time_text(tick) for tick in next_ticks(clock, now, NEXT)] if state.started else [],
+        "next": [time_text(tick) for tick in next_ticks(clock, now, SHOWN_TICKS)] if state.started else [],
         "last_tick": time_text(progress.ran) if progress else None,
         "last_run": progress.run if progress else None,
         "waiting": time_text(progress.waiting) if progress else None,

@@ -13,9 +13,24 @@ from msgspec.structs import replace
 from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
-from penstock.sources.schedules.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
+from penstock.sources.schedules.rules import (
+    MISSED_AFTER,
+    ON_TIME_TOLERANCE,
+    Rules,
+    due_tick,
+    rules_of,
+    surplus,
+    verdict,
+)
 from penstock.sources.triggers.lease import read_state
-from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Start, Trigger, TriggerTarget
+from penstock.sources.triggers.trigger import (
+    BACKFILL,
+    CAPACITY_POLL_INTERVAL,
+    Means,
+    Start,
+    Trigger,
+    TriggerTarget,
+)
 from penstock.store.rows.rows import Filter
 
 KIND = "schedule"
@@ -64,7 +79,7 @@ class Clock:
         started, _ = await trigger.node.store.source_times(trigger.workflow)
         if progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped:
             # What lies ahead was kept while the clock was wrong: nothing would come until that time.
-            ahead = progress.last > trigger.now() + LATE
+            ahead = progress.last > trigger.now() + MISSED_AFTER
             if not ahead and (started is None or started <= progress.last):
                 return progress
         since = min(await self._since(trigger, started), trigger.now())
@@ -84,12 +99,12 @@ class Clock:
         if known is not None:  # before it was noted, this node or the one before it went
             return await _saved(trigger, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
         live = [row.id for row in await trigger.active_runs(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
-        late = self.rules.catch_up == "all" and trigger.now() - tick > ON_TIME
+        late = self.rules.catch_up == "all" and trigger.now() - tick > ON_TIME_TOLERANCE
         what = verdict(self.rules, len(live), await self._newest(trigger), late)
         if what == "wait":
             if progress.waiting is None:
                 progress = await _saved(trigger, replace(progress, waiting=tick))
-            await trigger.rest(ROOM)
+            await trigger.rest(CAPACITY_POLL_INTERVAL)
             return progress
         if what == "skip":
             log.info("a run of '%s' is still active: tick %s is skipped", trigger.workflow, tick_text(tick))

@@ -23,16 +23,16 @@ from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange, TokenRow
 
 TRIGGER_PREFIX, NODES = "/feeds/of/", "/feeds/nodes/"
-LEASE = timedelta(seconds=12)
-"""How long a node that gives no sign of life keeps its feeds."""
+LEASE_DURATION = timedelta(seconds=12)
+"""How long a silent node keeps its triggers."""
 
-MARGIN = 1 / 6
-"""Such a part of the lease earlier a node stops by itself: its clock and the store's may drift a little."""
+SAFETY_MARGIN = 1 / 6
+"""A node stops this fraction of the lease early, because its clock and the store's may drift a little."""
 
-SWEPT = 100
-"""Dead nodes that are buried at a time."""
+MAX_EXPIRED_NODES = 100
+"""Dead nodes that are expired at a time."""
 
-TRIES = 5
+MAX_ATTEMPTS = 5
 T = TypeVar("T")
 """How often a record is written anew because an earlier write of the same holder came through late."""
 
@@ -74,7 +74,7 @@ class NodeLease:
     """One node among those that feed. Alone on its store it is always there, and whoever was before it is not."""
 
     def __init__(
-        self, store: Tokens, now: Callable[[], datetime], *, shared: bool, lease: timedelta = LEASE
+        self, store: Tokens, now: Callable[[], datetime], *, shared: bool, lease: timedelta = LEASE_DURATION
     ) -> None:
         self._store, self._now, self.shared, self._lease = store, now, shared, lease
         self.owner = _new_owner()
@@ -90,7 +90,7 @@ class NodeLease:
         """Give a sign of life. Raises Lost: this node was taken for dead, and is another one from now on."""
         if not self.shared:
             return
-        until = _time() + self._lease.total_seconds() * (1 - MARGIN)
+        until = _time() + self._lease.total_seconds() * (1 - SAFETY_MARGIN)
         version = await _write(self._store, self._change(expires=self._now() + self._lease), self.owner)
         if version is None and self._version is not None:
             lost, self.owner, self._version, self._until = self._name, _new_owner(), None, 0.0
@@ -98,7 +98,9 @@ class NodeLease:
         if version is None:
             raise Lost(self._name)
         if self._version is None:
-            await self._sweep(NODES, SWEPT)  # who died without holding anything: nobody else would
+            await self._sweep(
+                NODES, MAX_EXPIRED_NODES
+            )  # who died without holding anything: nobody else would
         self._version, self._until = version, until
 
     async def release(self) -> None:
@@ -218,7 +220,7 @@ async def _write(store: Tokens, change: TokenChange, owner: str) -> int | None:
 
     A write of the same owner of which nobody knew whether it was done may have made another version meanwhile.
     """
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         done = await store.change_tokens([change])
         if not isinstance(done, str):
             return done[0].version if done else 0

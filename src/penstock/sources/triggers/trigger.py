@@ -36,11 +36,11 @@ BACKFILLS = "/feeds/backfills/"
 BACKFILL = "penstock.backfill"
 """The label of runs that a backfill made."""
 
-ASKED = 5
-"""How often the store is asked for its time where the difference to ours counts."""
+CLOCK_SAMPLES = 5
+"""How often the store's time is read to measure its difference to the local clock."""
 
-ROOM = 1.0
-"""Seconds between two looks whether a run has ended."""
+CAPACITY_POLL_INTERVAL = 1.0
+"""Seconds between two checks whether a run has ended."""
 
 
 class Means(Struct, frozen=True, kw_only=True):
@@ -129,7 +129,7 @@ class Trigger:
         if at is None:
             return datetime.now(UTC), datetime.now(UTC)
         best: tuple[timedelta, datetime] | None = None
-        for _ in range(ASKED):
+        for _ in range(CLOCK_SAMPLES):
             before = datetime.now(UTC)
             there = await self.node.store.now()
             round_trip = datetime.now(UTC) - before
@@ -205,7 +205,7 @@ class Trigger:
         most, clock = flow.definition.max_running, asyncio.get_running_loop().time
         until = clock() + patience
         while most is not None and len(await self.active_runs(most)) >= most:
-            if clock() >= until or not await self.rest(ROOM):
+            if clock() >= until or not await self.rest(CAPACITY_POLL_INTERVAL):
                 return False
         return True
 

@@ -20,7 +20,14 @@ from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
 from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, mark_well, trigger_of
+from penstock.sources.triggers.lease import (
+    LEASE_DURATION,
+    Lost,
+    NodeLease,
+    TriggerLease,
+    mark_well,
+    trigger_of,
+)
 from penstock.sources.triggers.trigger import (
     BACKFILLS,
     Factory,
@@ -47,15 +54,15 @@ TRIGGER_FACTORIES: dict[str, Factory | str] = {
 TOPIC = "topic"
 """The kind of feed that brings outside events."""
 
-LOOK = timedelta(seconds=2)
-ALONE = timedelta(seconds=60)
-"""How often a node that has the store for itself looks for what it should know anyway."""
+SHARED_POLL_INTERVAL = timedelta(seconds=2)
+EXCLUSIVE_POLL_INTERVAL = timedelta(seconds=60)
+"""How often a node that owns its store exclusively polls it as a safeguard."""
 
 MAX_BACKFILLS = 1000
 """Backfills that are seen to at a time."""
 
-GRACE = 10.0
-"""Seconds that a feeder has to finish what it has in hand."""
+STOP_TIMEOUT = 10.0
+"""Seconds that a trigger has to finish its current work."""
 
 MIN_DELAY, MAX_DELAY = 1.0, 60.0
 """Seconds between two tries of a feeder that fails."""
@@ -74,7 +81,7 @@ class _HeldTrigger:
     def stop(self, now: float) -> None:
         """Ask it to stop; where it was asked long ago, end it."""
         if self.stop_by is None:
-            self.stop_by = now + GRACE
+            self.stop_by = now + STOP_TIMEOUT
             self.trigger.stopping.set()
         elif now >= self.stop_by:
             self.end()
@@ -107,7 +114,7 @@ class Triggers:
         node: Node,
         means: Means | None = None,
         readers: Mapping[str, Factory | str] | None = None,
-        lease: timedelta = LEASE,
+        lease: timedelta = LEASE_DURATION,
     ) -> None:
         self.node, self.means = node, means or Means()
         self.node_lease = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
@@ -164,7 +171,7 @@ class Triggers:
             await self._renew()
         if any(fed.stop_by is not None for fed in self._fed.values()):
             return 1.0
-        return (LOOK if self.node.shared else ALONE).total_seconds()
+        return (SHARED_POLL_INTERVAL if self.node.shared else EXCLUSIVE_POLL_INTERVAL).total_seconds()
 
     async def stop(self) -> None:
         """Let every feeder finish what it has in hand, and give all back: others take over at once."""
@@ -172,7 +179,7 @@ class Triggers:
         for fed in self._fed.values():
             fed.trigger.stopping.set()
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=GRACE)
+            _, late = await asyncio.wait(tasks, timeout=STOP_TIMEOUT)
             for task in late:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -21,7 +21,7 @@ from penstock.store.sql.queries import read_queries
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER = 9_000_000_000_000_000_000
-"""Later than every time: a limit that is not there. A null would hide its row from every comparison."""
+"""Later than every time: an absent limit. A null would hide its row from every comparison."""
 
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 """The edges of the calendar."""

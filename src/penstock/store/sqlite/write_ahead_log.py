@@ -16,10 +16,10 @@ log = logging.getLogger("penstock.store")
 HEADER, FRAME = 32, 24
 """Bytes before the first page of a log, and before each."""
 
-FIRST_PAGES = 1_000
-"""Pages for which room is taken with the first commit to a file that is hardly written."""
+INITIAL_PAGES = 1_000
+"""Pages that are allocated with the first commit to a new file."""
 
-PIECE = bytes(65_536)
+ZEROS = bytes(65_536)
 """What is written at a time: a file of SQLite takes less than 128 KiB in one call."""
 
 
@@ -93,8 +93,8 @@ def _fill(log: apsw.VFSFile, end: int) -> None:
     at = before = log.xFileSize()
     try:
         while at < end:
-            log.xWrite(PIECE[: end - at], at)
-            at += len(PIECE)
+            log.xWrite(ZEROS[: end - at], at)
+            at += len(ZEROS)
         log.xSync(apsw.SQLITE_SYNC_NORMAL)
     except apsw.Error:
         log.xTruncate(before)

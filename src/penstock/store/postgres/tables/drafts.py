@@ -11,7 +11,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
 from penstock.store.sql.run_lists import counts_by_workflow
 
-_LAST = 2**31 - 1
+_MAX_VERSION = 2**31 - 1
 
 
 class PostgresDrafts:
@@ -53,7 +53,7 @@ class PostgresDrafts:
         return [DraftLine(**row) for row in await self.database.read("list_drafts")]
 
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        last = _LAST if before is None else before
+        last = _MAX_VERSION if before is None else before
         found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
         return [VersionLine(**row) for row in found]
 

@@ -129,7 +129,7 @@ def test_of_a_worker_with_very_many_tasks_it_is_noted_that_it_takes_any(play: Pl
     async def talk(worker: Talk) -> Any:
         await worker.poll(worker="few", tasks=["a", "b"], wait=0)
         await worker.poll(worker="many", tasks=[f"{number}{'n' * 240}" for number in range(4_000)], wait=0)
-        await worker.client.service.worker_registry.chores.wait(10)
+        await worker.client.service.worker_registry.background_tasks.wait(10)
         return {each["name"]: each["tasks"] for each in await worker.client.engine.workers()}
 
     found = play(talk)
@@ -171,7 +171,7 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
         offers = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
         await written.wait()
         await worker.poll(wait=0, max=1)
-        await registry.chores.wait(10)
+        await registry.background_tasks.wait(10)
         polled.set()
         await offers
         return await _listed(worker)
@@ -196,7 +196,7 @@ def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_
         await worker.poll(wait=0, max=1)
         await worker.client.ask("PUT", "/api/tasks/offers", LOADER)
         offered.set()
-        await registry.chores.wait(10)
+        await registry.background_tasks.wait(10)
         return await _listed(worker)
 
     assert play(talk) == [("loader", 3)]

@@ -229,7 +229,7 @@ def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
         def id_of(self, number: int) -> str:
             return f"x-{number}"
 
-        async def read(self, patience: float) -> change_feed.Batch:
+        async def read(self, timeout: float) -> change_feed.Batch:
             await asyncio.sleep(0.001)  # changes come at a pace, and others have their turn
             self.number += 1
             return change_feed.Batch([(self.number, RunState("r", "hidden", "running", 1, None))])

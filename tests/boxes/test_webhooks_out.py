@@ -146,9 +146,9 @@ def test_no_webhook_is_called_where_it_is_not_allowed(
 def test_after_three_days_it_is_set_aside() -> None:
     async def main() -> None:
         async with functions(hook=says(None, 500)) as there:
-            world = TaskEnvironment(egress_allow=["127.0.0.1"], secrets=kept)
+            environment = TaskEnvironment(egress_allow=["127.0.0.1"], secrets=kept)
             for age, error in ((DELIVERY_TIMEOUT / 2, NotTaken), (DELIVERY_TIMEOUT * 2, MessageRefused)):
-                calls = Webhooks(world, lambda: datetime.now(UTC))
+                calls = Webhooks(environment, lambda: datetime.now(UTC))
                 with pytest.raises(error, match="answered 500"):
                     await calls.publish(f"{there.base}/hook#HOOK", letter(age))
 

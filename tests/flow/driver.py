@@ -129,7 +129,7 @@ class Drive:
         timer = min(self.timers, key=lambda each: each.due)
         self.timers.remove(timer)
         self.now = max(self.now, timer.due)
-        return self.happen(timer.occurrence)
+        return self.happen(timer.input)
 
     # -- what is seen ---------------------------------------------------------------------------------------
 

@@ -72,10 +72,8 @@ async def watched(engine: Engine, stopped: bool = False) -> None:
 
 async def noticed(engine: Engine, count: int = 1) -> None:
     """Until so many files are looked at and not told yet."""
-    tallies = (await engine.running()).means.stores.tallies
-    await until(
-        lambda: tallies["pics"].counts["pending"] >= count, f"{count} files to be noticed", pause=0.01
-    )
+    counts = (await engine.running()).means.stores.store_counts
+    await until(lambda: counts["pics"].counts["pending"] >= count, f"{count} files to be noticed", pause=0.01)
 
 
 async def told(engine: Engine, count: int) -> list[tuple[str, str]]:

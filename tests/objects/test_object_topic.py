@@ -56,7 +56,7 @@ def test_a_topic_brings_notifications_of_objects(
             aside, odd = await engine.undelivered()
             assert "no json" in aside["data"]["body"] and "topic 'objects' of bus 'main'" in aside["reason"]
             assert "a record has no `s3`" in odd["reason"]
-            return subjects, tags, dict((await engine.running()).means.stores.tallies["pics"].counts)
+            return subjects, tags, dict((await engine.running()).means.stores.store_counts["pics"].counts)
 
     subjects, tags, counts = asyncio.run(main())
     assert (sorted(subjects), tags) == ([f"{bucket}/a b.png", f"{bucket}/c.png"], [{"kind": "picture"}] * 2)

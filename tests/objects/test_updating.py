@@ -215,7 +215,7 @@ def test_steps_on_two_nodes_write_one_after_the_other(server: PostgresServer, tm
         database = await open_store(server.create_database())
         nodes = [Stores({"pics": folder.url}) for _ in range(2)]
         for each in nodes:
-            each.turns = UpdateOrder(database, lambda: datetime.now(UTC))
+            each.update_order = UpdateOrder(database, lambda: datetime.now(UTC))
         try:
             await asyncio.gather(
                 *(

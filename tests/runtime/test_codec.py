@@ -185,7 +185,7 @@ def test_a_retried_fan_of_which_nothing_is_finished_is_kept() -> None:
     run.happen(Retried())
     run.check()
 
-    assert run.snapshot.kept
+    assert run.snapshot.reused
     assert not run.snapshot.results
 
 

@@ -27,8 +27,8 @@ def live(*payloads: str) -> CachedRun:
     return made
 
 
-def at_hand(most: int = 5_000) -> RunCache:
-    return RunCache(None, None, most)  # type: ignore[arg-type]
+def at_hand(max_runs: int = 5_000) -> RunCache:
+    return RunCache(None, None, max_runs)  # type: ignore[arg-type]
 
 
 def test_the_run_that_was_not_used_for_longest_is_forgotten() -> None:

@@ -28,7 +28,7 @@ class Store:
         self.messages: list[Message] = []
         self.looks = 0
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, timeout: timedelta) -> Due:
         self.looks += 1
         return Due(self.timers, self.tasks, self.messages, None, NOW)
 

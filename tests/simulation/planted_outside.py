@@ -95,7 +95,7 @@ def _newest_for_all(patch: Patch) -> None:
     real = FlowCache.get
 
     async def get(self: FlowCache, workflow: str, version: int) -> Flow:
-        newest = await self._shelf.version(workflow, version + 1)
+        newest = await self._versions.version(workflow, version + 1)
         return await real(self, workflow, version if newest is None else newest.version)
 
     patch.setattr(FlowCache, "get", get)

@@ -29,9 +29,9 @@ from tests.store.builders import (
     C,
     change,
     end,
-    kept,
     lock,
     new_run,
+    pending_event,
     plain_count,
     publish,
     seconds,
@@ -206,7 +206,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def keep(self, data: st.DataObject) -> None:
         seen, until = data.draw(maybe_id(self)), self.model.clock() + seconds(50)
-        event = kept(*data.draw(some_keys()), body=self.body(), until=until, seen=seen)
+        event = pending_event(*data.draw(some_keys()), body=self.body(), until=until, seen=seen)
         self.same(lambda store: store.keep(event))
 
     @precondition(lambda self: self.focus in ("keys", "all"))
@@ -382,7 +382,7 @@ def keys(machine: Machine, draw: Draw, run: str) -> Pieces:
 
 def leaves(machine: Machine, draw: Draw, run: str) -> Pieces:
     until = machine.model.clock() + seconds(50)
-    event: PendingEvent = kept(
+    event: PendingEvent = pending_event(
         *draw(some_keys()), body=machine.body(), until=until, seen=draw(maybe_id(machine))
     )
     return {"kept": (event,)}

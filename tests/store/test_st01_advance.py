@@ -23,10 +23,10 @@ from tests.store.builders import (
     end,
     ended,
     given,
-    kept,
     lease,
     lease_of,
     lock,
+    pending_event,
     revisions,
     start,
     task,
@@ -138,7 +138,7 @@ async def test_st8_who_waits_for_the_keys_of_a_run_is_told_at_its_last_step(stor
 
     assert committed.outcomes == ["applied"] * 3
     assert [(message.run, message.body) for message in committed.messages] == [(B, b"mine")]
-    assert await given(store, change(B, 2, kept=(kept(("order", "1")),))) == []  # nobody has the key any more
+    assert await given(store, change(B, 2, pending_events=(pending_event(("order", "1")),))) == []
     assert await store.check() == []
 
 

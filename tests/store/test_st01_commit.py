@@ -18,10 +18,10 @@ from tests.store.builders import (
     change,
     end,
     given,
-    kept,
     leased_runs,
     lock,
     new_run,
+    pending_event,
     revisions,
     run_id,
     seconds,
@@ -122,7 +122,7 @@ async def test_st1_a_change_that_cannot_be_applied_writes_nothing_at_all(place: 
         "locks": (lock("key"),),
         "keys": (("job", "7"),),
         "posts": (Post(A, b"x"), Post(None, b"x")),
-        "kept": (kept(("job", "8")),),
+        "kept": (pending_event(("job", "8")),),
     }
 
     committed = await store.commit(
@@ -213,7 +213,7 @@ async def test_st1_what_a_batch_makes_is_in_the_order_of_its_changes(store: Stor
                 tasks=(task(2), task(1)),
                 timers=((NOON, run.encode()),),
                 posts=(Post(None, b"first of " + run.encode()), Post(run, b"second")),
-                locks=(lock("z", body=b"z of " + run.encode(), most=2), lock("a", body=b"a", most=2)),
+                locks=(lock("z", body=b"z of " + run.encode(), limit=2), lock("a", body=b"a", limit=2)),
             )
             for run in runs
         ]
@@ -235,8 +235,8 @@ async def test_st1_what_a_batch_makes_is_in_the_order_of_its_changes(store: Stor
 async def test_st10_events_of_several_keys_are_given_in_the_order_in_which_they_came(store: Store) -> None:
     one, two = ("k", "1"), ("k", "2")
     for key, body in ((two, b"0"), (one, b"1"), (two, b"2")):
-        await store.keep(kept(key, body=body))
-    await store.keep(kept(two, one, body=b"both"))
+        await store.keep(pending_event(key, body=body))
+    await store.keep(pending_event(two, one, body=b"both"))
 
     committed = await store.commit([start(B, keys=(two,)), start(A, keys=(one,))])
 

@@ -21,12 +21,12 @@ from tests.store.builders import (
     change,
     end,
     given,
-    kept,
     lease,
     lease_of,
     lock,
     mail,
     new_run,
+    pending_event,
     plain_count,
     publish,
     revisions,
@@ -266,8 +266,8 @@ async def test_st11_ids_and_events_go_when_their_time_is_over(place: Place, cloc
     store = place.store
     before = await place.counts()
     soon = NOON + seconds(60)
-    await store.keep(kept(("a", "b"), ("c", "d"), until=soon, seen=Seen("hook", "1", soon)))
-    await store.keep(kept(("a", "b"), seen=Seen("hook", "2", LATER)))
+    await store.keep(pending_event(("a", "b"), ("c", "d"), until=soon, seen=Seen("hook", "1", soon)))
+    await store.keep(pending_event(("a", "b"), seen=Seen("hook", "2", LATER)))
     early = await store.retain(DAYS, 100, False)
     await clock.forward(61)
 
@@ -303,8 +303,8 @@ async def test_st11_whatever_is_out_of_date_goes_batch_by_batch_until_nothing_is
     place: Place, clock: Clock
 ) -> None:
     ids = tuple(Seen("hook", str(n), NOON + seconds(5)) for n in range(17))
-    events = tuple(kept(("job", str(n)), until=NOON + seconds(5)) for n in range(12))
-    await given(place.store, start(A, seen=ids, kept=events))
+    events = tuple(pending_event(("job", str(n)), until=NOON + seconds(5)) for n in range(12))
+    await given(place.store, start(A, seen=ids, pending_events=events))
     await clock.forward(10)
     retention = Retention(place.store, batch=5)
 

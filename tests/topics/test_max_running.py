@@ -50,10 +50,10 @@ class Hand:
         self._broker, self._new = broker, list(broker.left)
         self._since = asyncio.get_running_loop().time()
 
-    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
+    async def take(self, limit: int = MAX_IN_HAND) -> list[Message]:
         while not self._new:
             await pass_time(1)
-        found, self._new = self._new[:most], self._new[most:]
+        found, self._new = self._new[:limit], self._new[limit:]
         return found
 
     async def done(self, messages: Sequence[Message]) -> None:

@@ -124,7 +124,7 @@ async def read_body(call: Call, request: Request) -> Any:
     """The body as the call takes it; None where it takes none."""
     if call.reads != "json":
         return None
-    raw = await raw_body(request, call.most)
+    raw = await raw_body(request, call.max_body)
     if not raw and call.empty:
         return fit({}, call.takes)
     validate_content_type(request, call.accepts)

@@ -47,7 +47,7 @@ class Call(Struct, frozen=True, kw_only=True):
     headers: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("application/json",)
     reads: Body = "none"
-    most: int | None = None  # bytes of a body that are enough for it; None: as many as any may have
+    max_body: int | None = None  # bytes of a body that are enough for it; None: as many as any may have
     everywhere: bool = False  # it is about the whole installation: not for who is bound to workflows
     empty: bool = False  # the body may be left out
     others: bool = False  # the query may have anything: the handler reads it itself

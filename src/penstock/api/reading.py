@@ -82,8 +82,10 @@ class BodyTooLarge(PenstockError):
 
     code = "body_too_large"
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"the body is larger than {most} bytes: send less, or a reference to where it lies")
+    def __init__(self, max_body: int) -> None:
+        super().__init__(
+            f"the body is larger than {max_body} bytes: send less, or a reference to where it lies"
+        )
 
 
 class TooSlow(PenstockError):
@@ -110,32 +112,32 @@ def largest_body() -> int:
     return max(MAX_BODY, payload_limit() + MAX_ENVELOPE)
 
 
-async def raw_body(request: Request, most: int | None = None) -> bytes:
+async def raw_body(request: Request, max_body: int | None = None) -> bytes:
     """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
     length = request.headers.get("content-length", "")
-    if length.isdigit() and (cap := _exceeded(int(length[:20]), most)):
+    if length.isdigit() and (cap := _exceeded(int(length[:20]), max_body)):
         await _throw_away(request)
         raise BodyTooLarge(cap)
     exchange = exchange_of(request.scope)
     whole = None if exchange is None else exchange.whole_body()
     if whole is None:
-        return await _received(request, most or largest_body())
-    if cap := _exceeded(len(whole), most):
+        return await _received(request, max_body or largest_body())
+    if cap := _exceeded(len(whole), max_body):
         raise BodyTooLarge(cap)
     return whole
 
 
-def _exceeded(size: int, most: int | None) -> int | None:
+def _exceeded(size: int, max_body: int | None) -> int | None:
     """The cap that a body is over."""
-    if size <= (most or MAX_BODY):
+    if size <= (max_body or MAX_BODY):
         return None
-    cap = most or largest_body()
+    cap = max_body or largest_body()
     return cap if size > cap else None
 
 
-async def _received(request: Request, most: int) -> bytes:
+async def _received(request: Request, max_body: int) -> bytes:
     """The body from its parts."""
     parts: list[bytes] = []
     size, more = 0, True
@@ -145,14 +147,14 @@ async def _received(request: Request, most: int) -> bytes:
                 part, more = await _part(request)
                 parts.append(part)
                 size += len(part)
-                if size > most:
+                if size > max_body:
                     break
     except TimeoutError:
         raise TooSlow from None
-    if size > most:
+    if size > max_body:
         parts.clear()
         await _throw_away(request, more)
-        raise BodyTooLarge(most)
+        raise BodyTooLarge(max_body)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

@@ -59,14 +59,14 @@ class Service(Struct, kw_only=True):
         node, worker = running.node, running.worker
         running.vault = access.vault
         node.dispatch.redaction = access.vault.redaction
-        if (world := running.world) is not None and world.secrets is None:
-            world.secrets = access.vault.resolve
+        if (environment := running.environment) is not None and environment.secrets is None:
+            environment.secrets = access.vault.resolve
         hooks = Hooks(node.flows, node.commands, access.vault.secret, topics=topics)
         stores = running.means.stores
         stores.secrets = access.vault.secret
         objects = ObjectHooks(hooks, stores, ObjectStarts(node.flows, node.commands, stores))
         counts = None if worker is None else worker.counts
-        metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.triggers)
+        metrics = Metrics(node, counts=counts, hooks=hooks, trigger_counts=running.triggers)
         return cls(
             engine=engine,
             store=running.store,

@@ -36,8 +36,8 @@ class TooManyStreams(PenstockError):
 
     code = "too_many_streams"
 
-    def __init__(self, most: int, whose: str = "") -> None:
-        super().__init__(f"{most} streams {whose}are open here already: close some, or come again later")
+    def __init__(self, limit: int, whose: str = "") -> None:
+        super().__init__(f"{limit} streams {whose}are open here already: close some, or come again later")
 
 
 def _whose(caller: Caller) -> str:

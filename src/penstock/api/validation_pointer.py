@@ -51,7 +51,7 @@ def _choices(kind: Any, parts: list[str]) -> list[str]:
     return next((found for each in get_args(kind) if (found := _choices(each, inside))), [])
 
 
-def _key(told: str, value: Any, kind: Any, parts: list[str]) -> str:
+def _key(message: str, value: Any, kind: Any, parts: list[str]) -> str:
     """The key of a map whose value is wrong, which msgspec does not tell; empty where it cannot be found."""
     held = value
     for part in parts:
@@ -62,7 +62,7 @@ def _key(told: str, value: Any, kind: Any, parts: list[str]) -> str:
         try:
             msgspec.convert(_with(value, parts, {key: held[key]}), kind)
         except msgspec.ValidationError as error:
-            if str(error) == told:
+            if str(error) == message:
                 return str(key)
     return ""
 

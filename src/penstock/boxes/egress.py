@@ -137,7 +137,7 @@ class Egress:
             return any(network.num_addresses == 1 and plain in network for network in self._networks)
         return any(plain in network for network in self._networks)
 
-    def connector(self, kept: float) -> TCPConnector:
+    def connector(self, keep_alive: float) -> TCPConnector:
         """What opens connections, to judged addresses alone; one that nobody uses is kept for so many seconds."""
         from aiohttp import TCPConnector
         from aiohttp.abc import AbstractResolver, ResolveResult
@@ -176,7 +176,7 @@ class Egress:
             use_dns_cache=False,
             socket_factory=opened,
             limit=1000,
-            keepalive_timeout=kept,
+            keepalive_timeout=keep_alive,
         )
 
 

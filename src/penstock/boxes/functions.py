@@ -33,7 +33,7 @@ def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def prepared(
-    world: TaskEnvironment,
+    environment: TaskEnvironment,
     ctx: Context,
     params: Mapping[str, Any],
     extra: Mapping[str, Any],
@@ -41,19 +41,21 @@ async def prepared(
 ) -> Call:
     """The call that a step asks for; `extra` is told beside the context. Raises Failing."""
     kind, method = params.get("kind", "plain"), params.get("method", "POST")
-    own = {name: _text(value) for name, value in (await world.revealed_in(ctx, params, "headers")).items()}
+    own = {
+        name: _text(value) for name, value in (await environment.revealed_in(ctx, params, "headers")).items()
+    }
     said = {"traceparent": ctx.traceparent, "Idempotency-Key": ctx.idempotency_key, **headers, **own}
-    url = _url(params, await world.revealed_in(ctx, params, "query"))
+    url = _url(params, await environment.revealed_in(ctx, params, "query"))
     body: bytes | None = None
     if "body" in params:
         body, said = _own_body(params["body"], said)
     elif method not in WITHOUT_BODY:
         context = {**context_of(ctx, params), **extra}
         body, said = _context_body(kind, bool(params.get("structured")), ctx, context, said)
-    said = await _opened(world, ctx, kind, params, said)
+    said = await _opened(environment, ctx, kind, params, said)
     timeout = span_of(params.get("timeout", "30s"), "timeout")
     call = Call(method=method, url=url, headers=said, body=body, timeout=timeout)
-    return await _signed(world, ctx, params, call) if kind in LAMBDA else call
+    return await _signed(environment, ctx, params, call) if kind in LAMBDA else call
 
 
 def _text(value: Any) -> str:
@@ -111,20 +113,20 @@ def _context_body(
 
 
 async def _opened(
-    world: TaskEnvironment, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
+    environment: TaskEnvironment, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
 ) -> dict[str, str]:
     """With the key that opens the function, where its kind has one."""
     if "key" not in params or kind not in ("azure", "google"):
         return said
-    key = _text(await world.revealed(ctx, ("key",), params["key"]))
+    key = _text(await environment.revealed(ctx, ("key",), params["key"]))
     return {**said, "x-functions-key": key} if kind == "azure" else {**said, "Authorization": f"Bearer {key}"}
 
 
-async def _signed(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> Call:
+async def _signed(environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> Call:
     invokes, said = params.get("kind") == "lambda-invoke", dict(call.headers)
     if invokes and params.get("mode") == "async":
         said["X-Amz-Invocation-Type"] = "Event"
-    credentials = await _credentials(world, ctx, params)
+    credentials = await _credentials(environment, ctx, params)
     if credentials is not None:
         region = params.get("region") or _region_of(call.url)
         if not region:
@@ -138,8 +140,8 @@ async def _signed(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any
     return msgspec.structs.replace(call, headers=said)  # not signed: a function URL may be open
 
 
-async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:
-    given = await world.revealed_in(ctx, params, "credentials")
+async def _credentials(environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:
+    given = await environment.revealed_in(ctx, params, "credentials")
     if given:
         nested = any(isinstance(each, Mapping | list) for each in given.values())
         if nested or not given.get("id") or not given.get("secret"):

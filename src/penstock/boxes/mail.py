@@ -62,17 +62,17 @@ class Server(Struct, frozen=True):
         )
 
 
-async def send_mail(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def send_mail(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of a `mail` step. Raises Failing."""
-    message, to = _message(params, ctx.idempotency_key, server_of(world))
-    had = await _had(world, ctx)
-    codes = await deliver(world, message, [each for each in to if each not in (*had.got, *had.refused)])
+    message, to = _message(params, ctx.idempotency_key, server_of(environment))
+    had = await _had(environment, ctx)
+    codes = await deliver(environment, message, [each for each in to if each not in (*had.got, *had.refused)])
     refused = [each for each in to if each in had.refused or codes.get(each, 0) >= 500]
     got = [each for each in to if each in had.got or each not in (*codes, *refused)]
     if any(code < 500 for code in codes.values()):
         # For the next attempt: who got the mail must not get it again because another was put off.
-        if world.jobs is not None:
-            await world.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
+        if environment.jobs is not None:
+            await environment.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
         raise _refused(codes)
     if not got:
         raise _refused(codes)
@@ -88,27 +88,27 @@ class Had(Struct, frozen=True):
     refused: list[str] = []
 
 
-async def _had(world: TaskEnvironment, ctx: Context) -> Had:
-    kept = await world.jobs.known(ctx) if world.jobs is not None and ctx.again else None
+async def _had(environment: TaskEnvironment, ctx: Context) -> Had:
+    kept = await environment.jobs.known(ctx) if environment.jobs is not None and ctx.again else None
     return Had() if kept is None else msgspec.json.decode(kept, type=Had)
 
 
-def server_of(world: TaskEnvironment) -> Server:
+def server_of(environment: TaskEnvironment) -> Server:
     """Raises Failing."""
-    if world.smtp_url is None:
+    if environment.smtp_url is None:
         raise wrong(
             "there is no mail server: an administrator can set `smtp_url`, such as smtp://mail.example"
         )
     try:
-        return Server.of(world.smtp_url)
+        return Server.of(environment.smtp_url)
     except ValueError as error:
         raise wrong(f"`smtp_url` {error}") from None
 
 
-async def tell_by_mail(world: TaskEnvironment, to: Any, subject: str, text: str, key: str) -> None:
+async def tell_by_mail(environment: TaskEnvironment, to: Any, subject: str, text: str, key: str) -> None:
     """A mail of the engine itself, such as a reminder. Raises Failing."""
-    message, addresses = _message({"to": to, "subject": subject, "text": text}, key, server_of(world))
-    codes = await deliver(world, message, addresses)
+    message, addresses = _message({"to": to, "subject": subject, "text": text}, key, server_of(environment))
+    codes = await deliver(environment, message, addresses)
     if all(each in codes for each in addresses):
         raise _refused(codes)
 
@@ -163,9 +163,9 @@ def _line(text: Any, what: str) -> str:
     return text
 
 
-async def deliver(world: TaskEnvironment, message: EmailMessage, to: list[str]) -> dict[str, int]:
+async def deliver(environment: TaskEnvironment, message: EmailMessage, to: list[str]) -> dict[str, int]:
     """Whom the server refused, and by which code; the others got the mail. Raises Failing."""
-    server = server_of(world)
+    server = server_of(environment)
     try:
         return await asyncio.to_thread(_deliver, server, message, to)
     except smtplib.SMTPResponseException as error:

@@ -51,8 +51,10 @@ class Unknown(Failing):
 class Polling:
     """One attempt of a step that polls: `call` begins the job."""
 
-    def __init__(self, world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> None:
-        self._world, self._ctx, self._call, self._jobs = world, ctx, call, world.jobs
+    def __init__(
+        self, environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call
+    ) -> None:
+        self._environment, self._ctx, self._call, self._jobs = environment, ctx, call, environment.jobs
         poll = params["poll"]
         self._said = str(poll.get("url") or "")
         every = span_of(poll.get("every", "5s"), "poll.every")
@@ -88,7 +90,7 @@ class Polling:
 
     async def _is_public(self, url: str) -> bool:
         """Whether an address shows no secret. One that does is not kept: backups would have it."""
-        redact = None if self._world.redaction is None else await self._world.redaction()
+        redact = None if self._environment.redaction is None else await self._environment.redaction()
         return redact is None or redact(url) == url
 
     async def _ask(self, url: str, first: float) -> Any:
@@ -111,7 +113,7 @@ class Polling:
             await self._rest(self._every)
 
     async def _rest(self, seconds: float) -> None:
-        with self._world.rest():
+        with self._environment.rest():
             await asyncio.sleep(seconds)
 
     async def _good_answer(self, asking: Call, new: bool) -> Answer:
@@ -120,10 +122,10 @@ class Polling:
         until = float("inf") if self._ctx.bounded else clock() + SILENCE_TIMEOUT
         while True:
             try:
-                told = await send(self._world, asking)
-                if 200 <= told.status < 300:
-                    return told
-                raise self._refused(told, new)
+                answer = await send(self._environment, asking)
+                if 200 <= answer.status < 300:
+                    return answer
+                raise self._refused(answer, new)
             except Failing as failing:
                 if not failing.outcome.retry or clock() >= until:
                     raise
@@ -133,12 +135,12 @@ class Polling:
                 self._ctx.log.info("%s; it is asked again", failing)
             await self._rest(min(wait.total_seconds(), until - clock()))
 
-    def _refused(self, told: Answer, new: bool) -> Failing:
-        if told.status in JOB_UNKNOWN and not new:
-            return Unknown(f"{told.call.name} does not know the job", retry=False)
-        if told.status == 404 and asyncio.get_running_loop().time() < self._begun + REGISTRATION_TIMEOUT:
-            return Failing(f"{told.call.name} does not know the job yet")
-        return told.refused()
+    def _refused(self, answer: Answer, new: bool) -> Failing:
+        if answer.status in JOB_UNKNOWN and not new:
+            return Unknown(f"{answer.call.name} does not know the job", retry=False)
+        if answer.status == 404 and asyncio.get_running_loop().time() < self._begun + REGISTRATION_TIMEOUT:
+            return Failing(f"{answer.call.name} does not know the job yet")
+        return answer.refused()
 
     async def _forget(self) -> None:
         if self._jobs is not None:

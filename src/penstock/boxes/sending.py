@@ -98,9 +98,9 @@ class Answer(msgspec.Struct, frozen=True):
             detail={"status": self.status, "body": self.shown()},
         )
 
-    def text(self, most: int | None = None) -> str:
+    def text(self, max_length: int | None = None) -> str:
         """Its first bytes, or all of them, as a text that can be kept."""
-        return self.body[:most].decode("utf-8", "replace").replace("\0", "\ufffd")
+        return self.body[:max_length].decode("utf-8", "replace").replace("\0", "\ufffd")
 
     def shown(self) -> str:
         return storable_text(self.text(MAX_SHOWN * 4)[:MAX_SHOWN])
@@ -115,14 +115,14 @@ class Answer(msgspec.Struct, frozen=True):
             return None
 
 
-async def send(world: TaskEnvironment, call: Call) -> Answer:
+async def send(environment: TaskEnvironment, call: Call) -> Answer:
     """The whole answer. Raises Failing: denied, not reached, too slow, too large, or led elsewhere."""
     import aiohttp
 
     _validate_url(call.url)
     try:
         async with asyncio.timeout(call.timeout.total_seconds()):
-            return await _sent(world, call)
+            return await _sent(environment, call)
     except TimeoutError:
         seconds = f"{call.timeout.total_seconds():g}s"
         raise Failing(f"{call.name} did not answer within {seconds}", "timeout") from None
@@ -134,19 +134,19 @@ async def send(world: TaskEnvironment, call: Call) -> Answer:
         raise wrong(f"{call.name} cannot be sent: {error}") from None
 
 
-async def _sent(world: TaskEnvironment, call: Call) -> Answer:
+async def _sent(environment: TaskEnvironment, call: Call) -> Answer:
     """The answer; what was lost with a connection that had been kept is sent once more, where it may be."""
     from aiohttp import ClientConnectorError, ClientOSError, ServerDisconnectedError
 
     if call.repeatable:
         try:
-            async with world.http(repeatable=True) as session:
-                return await _follow(world, session, call)
+            async with environment.http(repeatable=True) as session:
+                return await _follow(environment, session, call)
         except (ClientOSError, ServerDisconnectedError) as error:
             if isinstance(error, ClientConnectorError):
                 raise
-    async with world.http(repeatable=call.method in IDEMPOTENT_METHODS) as session:
-        return await _follow(world, session, call)
+    async with environment.http(repeatable=call.method in IDEMPOTENT_METHODS) as session:
+        return await _follow(environment, session, call)
 
 
 def _validate_url(url: str) -> None:
@@ -160,10 +160,10 @@ def _validate_url(url: str) -> None:
         raise wrong(f"{shown!r} is no address: {error}") from None
 
 
-async def _follow(world: TaskEnvironment, session: ClientSession, call: Call) -> Answer:
+async def _follow(environment: TaskEnvironment, session: ClientSession, call: Call) -> Answer:
     for _ in range(MAX_REDIRECTS + 1):
-        world.egress.validate_url(call.url)
-        answer, location = await _once(world, session, call)
+        environment.egress.validate_url(call.url)
+        answer, location = await _once(environment, session, call)
         if location is None:
             return answer
         call = _redirected(call, answer.status, location)
@@ -187,7 +187,9 @@ def _redirected(call: Call, status: int, location: str) -> Call:
     return msgspec.structs.replace(call, url=target)
 
 
-async def _once(world: TaskEnvironment, session: ClientSession, call: Call) -> tuple[Answer, str | None]:
+async def _once(
+    environment: TaskEnvironment, session: ClientSession, call: Call
+) -> tuple[Answer, str | None]:
     from aiohttp import ClientTimeout
     from yarl import URL
 
@@ -205,7 +207,7 @@ async def _once(world: TaskEnvironment, session: ClientSession, call: Call) -> t
         if response.status in (301, 302, 303, 307, 308) and "location" in names:
             response.close()
             return Answer(response.status, names, b"", call), names["location"]
-        body = await _body(response, call, names, world.payload_limit)
+        body = await _body(response, call, names, environment.payload_limit)
         return Answer(response.status, names, body, call), None
 
 

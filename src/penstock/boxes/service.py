@@ -34,9 +34,9 @@ PREPARATION_RETRY_DELAY = timedelta(milliseconds=500)
 """Between two attempts to prepare a call."""
 
 
-async def drive_service(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def drive_service(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of a `service` step. Raises Failing."""
-    return await _Driver(world, ctx, params, States.of(params)).run()
+    return await _Driver(environment, ctx, params, States.of(params)).run()
 
 
 def _map(params: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -72,9 +72,9 @@ class _Driver:
     """One attempt with what it needs."""
 
     def __init__(
-        self, world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], states: States
+        self, environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any], states: States
     ) -> None:
-        self._world, self._ctx, self._params, self._states = world, ctx, params, states
+        self._environment, self._ctx, self._params, self._states = environment, ctx, params, states
         self._timeout = span_of(params.get("request_timeout", "30s"), "request_timeout")
         self._body, self._args = (_map(params, name) for name in ("body", "args"))
         self._action = str(params.get("action", "start"))
@@ -87,7 +87,7 @@ class _Driver:
         """The end of the attempt, whose calls are then over."""
         if self._params.get("key") is None or self._params.get("turn") is not None:
             return await self._run()
-        with self._world.calling(self._params["key"]):
+        with self._environment.calling(self._params["key"]):
             return await self._run()
 
     async def _run(self) -> Outcome:
@@ -111,7 +111,7 @@ class _Driver:
         if poll == "never":
             return Parked(waits="report")
         while True:
-            await self._world.pause(every)
+            await self._environment.pause(every)
             found = await self._look(every)
             if found is None and self._forgotten >= MAX_BAD_ANSWERS:
                 self._forgotten = 0
@@ -207,7 +207,7 @@ class _Driver:
                 if left < 0:
                     raise
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "missed": str(failing)})
-            await self._world.pause(every)
+            await self._environment.pause(every)
 
     async def _seen(self) -> Outcome | None:
         """The same, asked once. Raises Failing where its state cannot be had, or cannot be."""
@@ -244,35 +244,39 @@ class _Driver:
         while True:
             try:
                 await self._announce()
-                return await self._world.in_turn(turn, lambda: self._once(body, action == GET_STATUS))
+                return await self._environment.in_turn(turn, lambda: self._once(body, action == GET_STATUS))
             except PenstockError:
                 pass  # the database is unavailable, or this engine is closing: nothing can be reported
             except Unready as why:
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "waits": str(why)})
-            await self._world.pause(
+            await self._environment.pause(
                 PREPARATION_RETRY_DELAY
             )  # not in the turn, where who cancels would wait for it too
 
     async def _announce(self) -> None:
         """What has a `turn` waits for calls of other nodes, what has only a `key` tells them that it calls."""
-        turns, turn, key = self._world.turns, self._params.get("turn"), self._params.get("key")
-        if turns is None:
+        call_order, turn, key = (
+            self._environment.call_order,
+            self._params.get("turn"),
+            self._params.get("key"),
+        )
+        if call_order is None:
             return
         if turn is not None:
-            await turns.others_over(str(turn))
-        elif key is not None and not await turns.begin(str(key), self._timeout, self._ctx.place):
+            await call_order.others_over(str(turn))
+        elif key is not None and not await call_order.begin(str(key), self._timeout, self._ctx.place):
             raise _Withdrawn("the step was withdrawn before the service was called")
 
     async def _once(self, body: bytes, repeatable: bool) -> Answer:
         """One call; where the service does not accept a secret that this process makes, another with a new one."""
-        answer = await send(self._world, await self._call(body, repeatable))
-        if answer.status == 401 and self._world.renew(self._ctx, answer.call.headers):
-            answer = await send(self._world, await self._call(body, repeatable))
+        answer = await send(self._environment, await self._call(body, repeatable))
+        if answer.status == 401 and self._environment.renew(self._ctx, answer.call.headers):
+            answer = await send(self._environment, await self._call(body, repeatable))
         return answer
 
     async def _call(self, body: bytes, repeatable: bool) -> Call:
         # Each time: a token may end while a service works, and a service may move.
-        own = await self._world.revealed_in(self._ctx, self._params, "headers")
+        own = await self._environment.revealed_in(self._ctx, self._params, "headers")
         headers = {"Content-Type": "application/json", **{name: str(value) for name, value in own.items()}}
         url, timeout = await self._address(), self._timeout
         return Call(
@@ -281,6 +285,6 @@ class _Driver:
 
     async def _address(self) -> str:
         """Where it is now: a service may move while it works."""
-        name, finds = self._params.get("service"), self._world.addresses
+        name, finds = self._params.get("service"), self._environment.addresses
         found = None if name is None or finds is None else await finds(str(name))
         return found or str(self._params["url"])

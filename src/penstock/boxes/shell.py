@@ -122,10 +122,10 @@ async def _tell(pipe: asyncio.StreamWriter, said: bytes) -> None:
     pipe.close()
 
 
-async def _hear(pipe: asyncio.StreamReader, kept: bytearray) -> None:
+async def _hear(pipe: asyncio.StreamReader, output: bytearray) -> None:
     while part := await pipe.read(65536):
-        kept += part
-        del kept[: -(payload_limit() + 4096)]
+        output += part
+        del output[: -(payload_limit() + 4096)]
 
 
 def _output(command: str, output: bytes) -> Any:

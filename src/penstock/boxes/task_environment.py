@@ -72,7 +72,7 @@ class TaskEnvironment:
         self.payload_limit = payload_limit or limit_in_force()
         self.secrets = secrets
         self.only = only  # the built-in tasks that are done in it; None: all
-        self.seals: CallbackTokens | None = None  # of the store; none where nobody could call back
+        self.callback_tokens: CallbackTokens | None = None  # of the store; none where nobody could call back
         self.jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
         self.stores = Stores()
         self.redaction: Redaction | None = None  # with every secret of the moment
@@ -81,13 +81,13 @@ class TaskEnvironment:
         self.renewals: dict[str, Callable[[str], None]] = {}  # who is told that such a secret is not accepted
         # Where registered services are now.
         self.addresses: Callable[[str], Awaitable[str | None]] | None = None
-        self.turns: OtherCalls | None = None  # of the store; none where there is one process only
+        self.call_order: OtherCalls | None = None  # of the store; none where there is one process only
         self._callers: Counter[str] = Counter()  # attempts under way, by key
         self._ends: set[asyncio.Task[None]] = set()
-        self.resting = 0  # attempts that only wait for the time to ask again
+        self.idle = 0  # attempts that only wait for the time to ask again
         self.rested: Callable[[], None] | None = None  # who is told that one more does
         self._hurry = asyncio.Event()
-        self._turns: dict[str, asyncio.Future[Any]] = {}
+        self._calls: dict[str, asyncio.Future[Any]] = {}
         self._sessions: dict[float, ClientSession] = {}  # by how long they keep connections
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -143,13 +143,13 @@ class TaskEnvironment:
         if self._loop is not asyncio.get_running_loop():  # it takes nobody's place
             yield
             return
-        self.resting += 1
+        self.idle += 1
         if self.rested is not None:
             self.rested()
         try:
             yield
         finally:
-            self.resting -= 1
+            self.idle -= 1
 
     async def pause(self, span: timedelta) -> None:
         """Rest so long, or until somebody hurries."""
@@ -170,7 +170,7 @@ class TaskEnvironment:
         if key is None:
             return await does()
         name = str(key)
-        before = self._turns.get(name)
+        before = self._calls.get(name)
 
         async def doing() -> T:
             if before is not None:
@@ -178,35 +178,35 @@ class TaskEnvironment:
             return await does()
 
         def over(done: asyncio.Future[T]) -> None:
-            if self._turns.get(name) is done:
-                del self._turns[name]
+            if self._calls.get(name) is done:
+                del self._calls[name]
             if not done.cancelled():
                 done.exception()  # looked at, also where the step no longer waits for it
 
-        turn = self._turns[name] = asyncio.ensure_future(doing())
+        turn = self._calls[name] = asyncio.ensure_future(doing())
         turn.add_done_callback(over)
         return await asyncio.shield(turn)
 
     @contextmanager
     def calling(self, key: Any) -> Iterator[None]:
         """An attempt that calls under a key; once its last call is over, other nodes need not wait for it."""
-        name, turns = str(key), self.turns
+        name, call_order = str(key), self.call_order
         self._callers[name] += 1
         try:
             yield
         finally:
             self._callers[name] -= 1
-            if turns is not None:
-                end = asyncio.create_task(self._forget(turns, name))
+            if call_order is not None:
+                end = asyncio.create_task(self._forget(call_order, name))
                 self._ends.add(end)
                 end.add_done_callback(self._ends.discard)
 
-    async def _forget(self, turns: OtherCalls, name: str) -> None:
-        if (last := self._turns.get(name)) is not None:
+    async def _forget(self, call_order: OtherCalls, name: str) -> None:
+        if (last := self._calls.get(name)) is not None:
             await asyncio.wait([last])
         if not self._callers[name]:
             del self._callers[name]
-            await turns.end(name)
+            await call_order.end(name)
 
     @asynccontextmanager
     async def http(self, repeatable: bool) -> AsyncIterator[ClientSession]:
@@ -214,20 +214,20 @@ class TaskEnvironment:
 
         Only what is `repeatable` may go over a connection whose other end may be gone by then.
         """
-        kept = KEEP_ALIVE if repeatable else SHORT_KEEP_ALIVE
+        keep_alive = KEEP_ALIVE if repeatable else SHORT_KEEP_ALIVE
         if self._loop is asyncio.get_running_loop():
-            if kept not in self._sessions:
-                self._sessions[kept] = self._new_session(kept)
-            yield self._sessions[kept]
+            if keep_alive not in self._sessions:
+                self._sessions[keep_alive] = self._new_session(keep_alive)
+            yield self._sessions[keep_alive]
             return
-        async with self._new_session(kept) as own:
+        async with self._new_session(keep_alive) as own:
             yield own
 
-    def _new_session(self, kept: float) -> ClientSession:
+    def _new_session(self, keep_alive: float) -> ClientSession:
         from aiohttp import ClientSession, DummyCookieJar
 
         return ClientSession(
-            connector=self.egress.connector(kept),
+            connector=self.egress.connector(keep_alive),
             cookie_jar=DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,

@@ -17,11 +17,11 @@ from penstock.store.errors import StoreError
 from penstock.workers.context import Context
 
 
-async def update_object(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def update_object(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of an `update` step. Raises Failing."""
     try:
-        target = target_of(world.stores, ctx.data, params)
-        written = await write_back(world.stores, _update_request(ctx, target, params))
+        target = target_of(environment.stores, ctx.data, params)
+        written = await write_back(environment.stores, _update_request(ctx, target, params))
     except (ObjectStoreAway, StoreError, SecretKeyError) as error:  # another node may have the key
         raise Failing(str(error)) from None
     except PenstockError as error:

@@ -28,7 +28,7 @@ class ApplicationServices:
     """Calls to the outside, and what an application keeps to itself: secrets, workflows."""
 
     def __init__(self, running: Running) -> None:
-        self._running, self._world = running, running.world
+        self._running, self._environment = running, running.environment
 
     async def fetch(
         self,
@@ -42,7 +42,7 @@ class ApplicationServices:
         """What a service answers, whatever its status: `status`, `headers`, `body`, `json()`. Raises CallFailed."""
         call = Call(method=method, url=url, headers=dict(headers or {}), body=body, timeout=timeout)
         try:
-            return await send(self._world or NOWHERE, call)
+            return await send(self._environment or NOWHERE, call)
         except Failing as failing:
             raise CallFailed(str(failing), failing.outcome.error.kind) from None
 
@@ -62,15 +62,15 @@ class ApplicationServices:
             self._running.vault.redactor.learn_made(name, value)
             return value
 
-        if self._world is not None:
-            self._world.own[name] = learned
+        if self._environment is not None:
+            self._environment.own[name] = learned
             if renew is not None:
-                self._world.renewals[name] = renew
+                self._environment.renewals[name] = renew
 
     async def give_addresses(self, finds: Callable[[str], Awaitable[str | None]]) -> None:
         """Let `service` steps name a `service`: `finds` tells at each call where that is now; None: at its `url`."""
-        if self._world is not None:
-            self._world.addresses = finds
+        if self._environment is not None:
+            self._environment.addresses = finds
 
     async def manage(self, workflow: str, by: str) -> None:
         """From now on only who is `acting_for` this workflow may publish, start and change it and its runs by hand.
@@ -82,5 +82,5 @@ class ApplicationServices:
 
     async def ask_services_now(self) -> None:
         """Let the `service` steps of this process ask for the state of their tasks now, not at the next time."""
-        if self._world is not None:
-            self._world.hurry()
+        if self._environment is not None:
+            self._environment.hurry()

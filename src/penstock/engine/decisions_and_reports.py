@@ -65,8 +65,8 @@ class Which(Struct, frozen=True, kw_only=True):
 class DecisionsAndReports:
     """Approvals, callbacks and reports."""
 
-    def __init__(self, store: Store, node: Node, seals: CallbackTokens) -> None:
-        self._store, self._node, self._seals = store, node, seals
+    def __init__(self, store: Store, node: Node, callback_tokens: CallbackTokens) -> None:
+        self._store, self._node, self._callback_tokens = store, node, callback_tokens
 
     async def approvals(
         self,
@@ -133,14 +133,14 @@ class DecisionsAndReports:
 
     async def knows_callback(self, id: str) -> bool:
         """Whether a callback address was given away here; what it was given for may be over."""
-        return await self._seals.open(id) is not None
+        return await self._callback_tokens.open(id) is not None
 
     async def call_back(self, id: str, body: Any) -> str:
         """A function that was given a callback address says how it ended: `accepted`, or `repeated`.
 
         Raises UnknownCallback, and AlreadyOver where the step waits for it no longer.
         """
-        place = await self._seals.open(id)
+        place = await self._callback_tokens.open(id)
         if place is None:
             raise UnknownCallback
         outcome = await self._without_secrets(place, await self._called_back(place, body))

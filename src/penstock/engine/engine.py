@@ -71,7 +71,7 @@ class Engine:
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
     `stores` are object stores by name, such as {"inbox": "dir:///srv/inbox"}, `buses` brokers, such as
     {"main": "nats://127.0.0.1:4222"};
-    `store` is one that is open already, instead of `url`; `running` is all of it, at work already. `world` is
+    `store` is one that is open already, instead of `url`; `running` is all of it, at work already. `environment` is
     what built-in tasks may reach: without it `http` calls nobody, and on PostgreSQL is left to those that have one.
     What cannot be is refused at once: BadAddress, BadStore, BadBus, TasksUnreadable, Invalid.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
@@ -92,13 +92,13 @@ class Engine:
         feed: bool = True,
         stores: Mapping[str, str] | None = None,
         buses: Mapping[str, str] | None = None,
-        world: TaskEnvironment | None = None,
+        environment: TaskEnvironment | None = None,
     ) -> None:
         validate_options(url, concurrency, grace, retention)
         validate_urls(buses or {})
         self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
         self._means = Means(stores=Stores(stores), buses=buses or {})
-        self._world = world or TaskEnvironment(only=boxes_for(url, stores))
+        self._environment = environment or TaskEnvironment(only=boxes_for(url, stores))
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)
@@ -244,7 +244,7 @@ class Engine:
             Calls(running, self._calls),
             RunQueries(store, node),
             Operations(store, node, running.looking_back),
-            DecisionsAndReports(store, node, running.seals),
+            DecisionsAndReports(store, node, running.callback_tokens),
             ApplicationServices(running),
         )
         return {type(part).__name__: part for part in parts}
@@ -256,7 +256,7 @@ class Engine:
             "grace": self._grace,
             "retention": self._retention,
             "fleet": self._fleet,
-            "world": self._world if self._work else None,
+            "environment": self._environment if self._work else None,
             "feed": self._feed,
             "means": self._means,
         }

@@ -22,11 +22,11 @@ class Following:
         return (await (await self._opened()).node.look(run)).snapshot.seq
 
     async def run(
-        self, run: str, after: int = 0, patience: float = 15
+        self, run: str, after: int = 0, timeout: float = 15
     ) -> AsyncIterator[dict[str, Any] | None]:
         """The history of a run after an entry, each item once it is durable, to the end of the run.
 
-        None: nothing happened for `patience` seconds. Raises UnknownRun.
+        None: nothing happened for `timeout` seconds. Raises UnknownRun.
         """
         running = await self._opened()
         node = running.node
@@ -39,7 +39,7 @@ class Following:
                 return
             seen = after
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(timeout):
                     await node.watching.until(run, lambda now, seen=seen: now.seq > seen)  # type: ignore[misc]
             except TimeoutError:
                 yield None

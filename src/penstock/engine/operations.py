@@ -160,7 +160,7 @@ class Operations:
     async def undelivered(self, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
         validate_integers(after=after)
-        validate_integers(most=MAX_ITEMS, limit=limit)
+        validate_integers(maximum=MAX_ITEMS, limit=limit)
         return [undelivered_view(row) for row in await self._store.undelivered(after, limit)]
 
     async def undelivered_page(self, *, after: int = 0, limit: int = 50) -> tuple[list[dict[str, Any]], bool]:

@@ -46,7 +46,7 @@ class RunQueries:
     async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """What the tasks of a run wrote with `ctx.log`, in order."""
         validate_integers(after=after)
-        validate_integers(most=MAX_ITEMS, limit=limit)
+        validate_integers(maximum=MAX_ITEMS, limit=limit)
         await self._node.look(run)
         lines = await self._store.logs(run, after, limit)
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]

@@ -46,7 +46,7 @@ class Running:
         tasks: Mapping[str, Task],
         triggers: Triggers | None = None,
         means: Means | None = None,
-        world: TaskEnvironment | None = None,
+        environment: TaskEnvironment | None = None,
         publishing: Publishing | None = None,
         *,
         vault: Vault,
@@ -55,7 +55,7 @@ class Running:
         self.vault = vault
         self.triggers, self.means, self.publishing = triggers, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, node.owners, tasks)
-        self.seals = CallbackTokens(store.keep_note)
+        self.callback_tokens = CallbackTokens(store.keep_note)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)
@@ -65,10 +65,10 @@ class Running:
         self._triggers: asyncio.Task[None] | None = None
         self._publishing: asyncio.Task[None] | None = None
         if node.shared:
-            self.means.stores.turns = UpdateOrder(store, node.clock.now)
-        if world is not None:
-            world.stores = self.means.stores
-        self.world, self.boxes = world, None if world is None else Boxes(node, world)
+            self.means.stores.update_order = UpdateOrder(store, node.clock.now)
+        if environment is not None:
+            environment.stores = self.means.stores
+        self.environment, self.boxes = environment, None if environment is None else Boxes(node, environment)
         boxes = {} if self.boxes is None else self.boxes.tasks
         self.callable = {**{name: each for name, each in boxes.items() if name in SHORT_TASKS}, **tasks}
         spare_collections()
@@ -78,17 +78,17 @@ class Running:
             node.dispatch.local_workers[worker.id] = worker
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
         if triggers is not None:
-            pulse = node.pulses["feeding"] = LoopHealth()
+            pulse = node.loop_health["feeding"] = LoopHealth()
             self._triggers = asyncio.create_task(keep_up("feeding", triggers.run, pulse), name="feeding")
         if publishing is not None:
-            pulse = node.pulses["publishing"] = LoopHealth()
+            pulse = node.loop_health["publishing"] = LoopHealth()
             loop = keep_up("publishing", publishing.run, pulse)
             self._publishing = asyncio.create_task(loop, name="publishing")
 
     @classmethod
     async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
         """Open the store at an address and begin. Raises StoreError, SecretKeyError."""
-        store = await open_store(url, migrate=migrate, rehearse=more.get("work", True))
+        store = await open_store(url, migrate=migrate, warm_up=more.get("work", True))
         try:
             vault = Vault(store, Keys.of(url))
             return await cls.on(store, tasks, shared=is_shared(url), vault=vault, **more)
@@ -115,7 +115,7 @@ class Running:
         suffix: str = "",
         feed: bool = True,
         means: Means | None = None,
-        world: TaskEnvironment | None = None,
+        environment: TaskEnvironment | None = None,
         vault: Vault | None = None,
     ) -> Running:
         """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
@@ -146,10 +146,14 @@ class Running:
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])
         triggers = Triggers(node, means) if feed else None
-        webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
+        webhooks = (
+            None
+            if environment is None or environment.only is not None
+            else Webhooks(environment, node.clock.now)
+        )
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
-        return cls(store, node, worker, tasks, triggers, means, world, publishing, vault=vault)
+        return cls(store, node, worker, tasks, triggers, means, environment, publishing, vault=vault)
 
     async def serve_boxes(self) -> None:
         """Do the built-in tasks from now on: what they may reach is known."""

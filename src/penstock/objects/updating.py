@@ -90,7 +90,7 @@ async def write_back(stores: Stores, request: UpdateRequest) -> Object:
     address = stores.address(request.target.store)
     store = await stores.get(address.name)
     which = (address.options.get("endpoint", ""), address.path or address.bucket, request.target.key)
-    async with stores.turns.at("\n".join(which)):
+    async with stores.update_order.at("\n".join(which)):
         if request.metadata is None:
             found = await _found(store, request)
         else:

@@ -145,7 +145,7 @@ class RemoteEngine:
     async def bulk(self, action: str, filter: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
         """Act on every run that a filter of `runs` finds; with `dry_run` only count them."""
         body = {"filter": run_query(filter), "action": action, "dry_run": dry_run}
-        answer: dict[str, Any] = await self.connection.ask("POST", "/api/runs/bulk", body, patience=600)
+        answer: dict[str, Any] = await self.connection.ask("POST", "/api/runs/bulk", body, timeout=600)
         return answer
 
     async def approvals(

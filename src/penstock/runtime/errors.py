@@ -343,9 +343,9 @@ class SlotFull(Conflict):
 
     code = "slot_full"
 
-    def __init__(self, run: str, event: str, step: str, most: int) -> None:
+    def __init__(self, run: str, event: str, step: str, limit: int) -> None:
         super().__init__(
-            f"{most} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
+            f"{limit} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
         )
 
 

@@ -67,9 +67,9 @@ class Vault:
         while True:
             made = not self._keys.exist
             used = await sealed_with(self._store, self._keys)
-            ring = self._keys.keyring(make=True)
-            key_id, sealed = ring.seal(name, value, used)
-            row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
+            keyring = self._keys.keyring(make=True)
+            key_id, sealed = keyring.seal(name, value, used)
+            row = await self._store.put_secret(name, key_id, sealed, keyring.ids, audit(sealed))
             if row is not None:
                 return row
             # The first secret was set meanwhile, with a key that is here, and the next try uses it, or with one that is
@@ -85,8 +85,8 @@ class Vault:
         for name in names:
             if name not in rows:  # before the keys: where no secret was ever set there are none
                 raise UnknownSecret(name)
-        ring = self._keys.keyring()
-        values = {name: ring.unseal(name, rows[name].key_id, rows[name].sealed) for name in names}
+        keyring = self._keys.keyring()
+        values = {name: keyring.unseal(name, rows[name].key_id, rows[name].sealed) for name in names}
         self.redactor.learn(values.values())
         return values
 
@@ -117,22 +117,22 @@ class Vault:
         """A new key before all others. Raises SecretKeyError, KeysElsewhere."""
         return self._keys.add()
 
-    async def reseal(self, ring: Keyring | None = None) -> int:
+    async def reseal(self, keyring: Keyring | None = None) -> int:
         """Seal with the first key all that is sealed with another; how many. Raises SecretKeyError."""
-        ring = ring or self._keys.keyring()
+        keyring = keyring or self._keys.keyring()
         total = 0
         # Until none is left: others may have set one meanwhile, with a key that was still in use.
-        while done := await self._reseal_once(ring):
+        while done := await self._reseal_once(keyring):
             total += done
         return total
 
-    async def _reseal_once(self, ring: Keyring) -> int:
+    async def _reseal_once(self, keyring: Keyring) -> int:
         after, done = "", 0
         while page := await self._store.secrets(after=after, limit=PAGE):
             after = page[-1].name
             for row in page:
-                if row.key_id != ring.current:
-                    key_id, sealed = ring.reseal(row.name, row.key_id, row.sealed)
+                if row.key_id != keyring.current:
+                    key_id, sealed = keyring.reseal(row.name, row.key_id, row.sealed)
                     done += await self._store.reseal_secret(row.name, row.sealed, key_id, sealed)
         return done
 
@@ -159,20 +159,20 @@ class Vault:
         after, values = "", list[str]()
         opened: dict[str, tuple[int, datetime]] = {}
         while page := await self._store.secrets(after=after, limit=PAGE):
-            after, ring = page[-1].name, self._keys.keyring()
+            after, keyring = page[-1].name, self._keys.keyring()
             for row in page:
                 version = (row.version, row.updated_at)
                 if self._opened.get(row.name) != version:
-                    values += _value(ring, row)
+                    values += _value(keyring, row)
                 opened[row.name] = version
         self.redactor.learn(values)
         self._opened = opened
 
 
-def _value(ring: Keyring, row: SecretRow) -> list[str]:
+def _value(keyring: Keyring, row: SecretRow) -> list[str]:
     """The value; none where the row is damaged, for then nobody can use it. Raises SecretKeyError for a missing key."""
     try:
-        return [ring.unseal(row.name, row.key_id, row.sealed)]
+        return [keyring.unseal(row.name, row.key_id, row.sealed)]
     except DamagedSecret as error:
         log.warning("%s", error)
         return []

@@ -149,8 +149,8 @@ async def answering(
         if front.releases is not None:
             service.parts[PART] = await stack.enter_async_context(Coordinator(service.engine, front.releases))
         base = await stack.enter_async_context(serving_on(App(service, calls), listener, front.proxies))
-        if running.world is not None:
-            running.world.public_url = running.world.public_url or base
+        if running.environment is not None:
+            running.environment.public_url = running.environment.public_url or base
         await running.serve_boxes()
         yield base
 

@@ -72,8 +72,8 @@ async def add_dead_start(
     reason = f"no run of '{workflow}' was started for {(start.subject or '')[:200]}: {error}"
     key, tags = f"{kind}:{start.key}", dict(start.tags or {})
     said = RefusedStart(workflow=workflow, start_key=key, subject=start.subject, input=start.input, tags=tags)
-    aside = Outside(event=workflow, data=to_builtins(said), id=key)
-    await _add(store, aside, reason, now, Seen(f"aside/{workflow}//object", _digest_of(key), now + RETENTION))
+    event = Outside(event=workflow, data=to_builtins(said), id=key)
+    await _add(store, event, reason, now, Seen(f"aside/{workflow}//object", _digest_of(key), now + RETENTION))
 
 
 async def add_dead_notice(
@@ -84,9 +84,9 @@ async def add_dead_notice(
     Raises StoreError.
     """
     reason = f"a record in a notification of store '{name}' was set aside: {error}"
-    aside = Outside(event=name, data={"store": name, "record": to_builtins(record)})
-    seen = Seen(f"aside/s3/{name}", _digest(encode_message(aside)), now + RETENTION)
-    await _add(store, aside, reason, now, seen)
+    event = Outside(event=name, data={"store": name, "record": to_builtins(record)})
+    seen = Seen(f"aside/s3/{name}", _digest(encode_message(event)), now + RETENTION)
+    await _add(store, event, reason, now, seen)
     return reason
 
 
@@ -116,12 +116,12 @@ async def try_again(
     return False
 
 
-async def _take_again(flows: FlowCache, commands: Commands, kept: DeadLetter) -> bool:
+async def _take_again(flows: FlowCache, commands: Commands, dead_letter: DeadLetter) -> bool:
     """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
-    flow, _ = await flows.newest(kept.workflow)
-    messages = messages_of_topic(kept.headers, kept.content, kept.id)
-    if kept.external is not None:
-        return await _fire(flow, commands, kept.external, messages)
+    flow, _ = await flows.newest(dead_letter.workflow)
+    messages = messages_of_topic(dead_letter.headers, dead_letter.content, dead_letter.id)
+    if dead_letter.external is not None:
+        return await _fire(flow, commands, dead_letter.external, messages)
     source = flow.definition.source
     if source is None or source.kind != TOPIC:
         return False
@@ -164,21 +164,21 @@ async def add_dead_message(
     # What cannot be read, or is kept in part, cannot be taken whatever is mended.
     again = isinstance(error, Invalid | Conflict) and len(message.body) <= MAX_SHOWN_BYTES
     shown = {**_shown(message, workflow, bus, topic), "external": event, "again": again}
-    aside = Outside(event=event or workflow, data=shown, id=message.id)
+    dead = Outside(event=event or workflow, data=shown, id=message.id)
     seen = None
     if message.id is not None:
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
         seen = Seen(scope, _digest_of(message.id), now + RETENTION)
-    await _add(trigger.node.store, aside, reason, now, seen)
+    await _add(trigger.node.store, dead, reason, now, seen)
     return reason
 
 
-async def _add(store: InboundEvents, aside: Outside, reason: str, now: datetime, seen: Seen | None) -> None:
+async def _add(store: InboundEvents, event: Outside, reason: str, now: datetime, seen: Seen | None) -> None:
     await store.keep(
         PendingEvent(
             keys=(),
-            event=aside.event,
-            body=encode_message(aside),
+            event=event.event,
+            body=encode_message(event),
             reason=reason.encode(errors="replace").decode().replace("\0", "?")[:2000],
             until=now + RETENTION,
             seen=seen,

@@ -43,8 +43,8 @@ def _key(key: Any) -> dict[str, str]:
     return {name: str(value) for name, value in key.items()}
 
 
-def _validate_length(what: str, text: str, most: int) -> None:
-    if (problem := length_problem(text, most)) is not None:
+def _validate_length(what: str, text: str, limit: int) -> None:
+    if (problem := length_problem(text, limit)) is not None:
         raise BoxError(f"{what} {problem}")
 
 

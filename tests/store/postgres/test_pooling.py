@@ -20,8 +20,10 @@ async def live(store: PostgresStore) -> list[object]:
     """A run's life, with something of everything; what was seen on the way."""
     run, key = name(1), ("order", "7")
     seen = Seen("hook", "1", LATER)
-    kept = PendingEvent(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen)
-    told: list[object] = [await store.keep(kept), await store.keep(kept)]
+    pending_events = PendingEvent(
+        keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen
+    )
+    told: list[object] = [await store.keep(pending_events), await store.keep(pending_events)]
     first = await store.commit(
         [started(run, tasks=(task(),), keys=(key,), posts=(Post(None, b"hi"),), timers=((BEGAN, b"tick"),))]
     )

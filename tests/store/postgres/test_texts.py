@@ -15,7 +15,7 @@ from tests.store.postgres.making import BEGAN, moved, name, new_run, started, wi
 ONE, TWO = name(1), name(2)
 
 
-def kept(**more: Any) -> PendingEvent:
+def pending_event(**more: Any) -> PendingEvent:
     plain: dict[str, Any] = {"keys": (), "event": "e", "body": b"", "reason": "", "until": BEGAN}
     return PendingEvent(**(plain | more))
 
@@ -30,9 +30,9 @@ BAD: list[dict[str, Any]] = [
     {"keys": (("\0", "v"),)},
     {"seen": (Seen("hook", "\0"),)},
     {"seen": (Seen("\0", "1"),)},
-    {"kept": (kept(keys=(("k", "ü\0"),)),)},
-    {"kept": (kept(event="\0"),)},
-    {"kept": (kept(seen=Seen("hook", "\0")),)},
+    {"kept": (pending_event(keys=(("k", "ü\0"),)),)},
+    {"kept": (pending_event(event="\0"),)},
+    {"kept": (pending_event(seen=Seen("hook", "\0")),)},
     {"locks": (Lock("\0", 1, 1, -1, b""),)},
     {"unlocks": (Unlock("\0", 1, -1),)},
 ]

@@ -33,8 +33,8 @@ async def lengths(store: SqliteStore, path: Path, commits: int = COMMITS) -> lis
     return found
 
 
-def options(inline: bool, vfs: str | None = None, rehearse: bool = False) -> Options:
-    return Options(inline=inline, vfs=vfs, checkpoint=PAGES, rehearse=rehearse)
+def options(inline: bool, vfs: str | None = None, warm_up: bool = False) -> Options:
+    return Options(inline=inline, vfs=vfs, checkpoint=PAGES, warm_up=warm_up)
 
 
 def made(path: Path) -> None:
@@ -119,7 +119,7 @@ def test_where_runs_will_follow_all_room_is_taken_at_once(tmp_path: Path, inline
     path = tmp_path / "a.db"
     made(path)
 
-    assert grown(soaked(path, options(inline, rehearse=True))) == [PAGES]
+    assert grown(soaked(path, options(inline, warm_up=True))) == [PAGES]
 
 
 @pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.INITIAL_PAGES)])

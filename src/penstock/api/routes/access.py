@@ -61,7 +61,7 @@ async def who_am_i(context: RequestContext[None, None]) -> Who:
         raise
 
 
-@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, most=MAX_ANONYMOUS_BODY)
+@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, max_body=MAX_ANONYMOUS_BODY)
 async def sign_in(context: RequestContext[SignIn, None]) -> Reply:
     """Begin a session of a browser with a token."""
     request, access = context.request, context.service.access

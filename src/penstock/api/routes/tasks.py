@@ -143,17 +143,19 @@ async def _call(context: RequestContext[Any, Any]) -> WorkerCall:
     return WorkerCall(registry, await registry.behind(context.engine), context.caller)
 
 
-async def _read(context: RequestContext[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
+async def _read(
+    context: RequestContext[Any, Any], kind: type[T], max_body: int | None = None
+) -> tuple[T, int]:
     """The body and its size. Raises ResultTooLarge, NotFitting."""
-    value, size = await _read_json(context, most)
+    value, size = await _read_json(context, max_body)
     return fit(value, kind), size
 
 
-async def _read_json(context: RequestContext[Any, Any], most: int | None = None) -> tuple[Any, int]:
+async def _read_json(context: RequestContext[Any, Any], max_body: int | None = None) -> tuple[Any, int]:
     """What the body says, and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
     limit = context.service.worker_registry.limit
     try:
-        raw = await (raw_body(context.request) if most is None else raw_body(context.request, most))
+        raw = await (raw_body(context.request) if max_body is None else raw_body(context.request, max_body))
     except BodyTooLarge:
         length = context.request.headers.get("content-length", "")
         # A worker that still sends would be cut off before it reads why: let it finish, within reason.

@@ -89,8 +89,10 @@ class TooManyPolls(TooManyRequests):
 
     code = "too_many_polls"
 
-    def __init__(self, most: int, whose: str = "") -> None:
-        PenstockError.__init__(self, f"{most} polls {whose}wait here already: try again, or ask another node")
+    def __init__(self, limit: int, whose: str = "") -> None:
+        PenstockError.__init__(
+            self, f"{limit} polls {whose}wait here already: try again, or ask another node"
+        )
         self.retry_after = 1.0
 
 
@@ -99,9 +101,9 @@ class TooManyWorkers(TooManyRequests):
 
     code = "too_many_workers"
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         PenstockError.__init__(
-            self, f"{most} workers of this token are here already: keep one name each, or use another token"
+            self, f"{limit} workers of this token are here already: keep one name each, or use another token"
         )
         self.retry_after = 60.0
 

@@ -90,7 +90,7 @@ class WorkerRegistry:
         self._there: dict[str, tuple[Worker, float]] = {}
         self._holdings: dict[str, dict[Lease, float]] = {}
         # Where one fails, the next sign of life mends it.
-        self.chores = BackgroundTasks(log, "a worker could not be noted as there, or given up")
+        self.background_tasks = BackgroundTasks(log, "a worker could not be noted as there, or given up")
         self.open = 0  # polls that wait
         self.closed = False
         self._offered: dict[str, tuple[Offer, datetime]] = {}  # what is noted, and until when that will do
@@ -182,7 +182,7 @@ class WorkerRegistry:
         else:
             return
         self.remember(known)
-        self.chores.begin(self._note(behind, worker))
+        self.background_tasks.begin(self._note(behind, worker))
 
     async def _note(self, behind: Behind, id: str) -> None:
         """Write that a worker is there; again where its offers came meanwhile, for this may be written after them."""

@@ -109,7 +109,7 @@ def _toured(home: Path, output: str | None, json: bool) -> bool:
     if output is not None:
         return show_tour(home, Path(output), json)
     with tempfile.TemporaryDirectory() as folder:
-        return show_tour(home, Path(folder), json, kept=False)
+        return show_tour(home, Path(folder), json, keep=False)
 
 
 def _beside(db: str | None) -> Path | None:
@@ -121,12 +121,12 @@ def _beside(db: str | None) -> Path | None:
 
 def _end_with_the_terminal() -> None:
     """A terminal that is closed ends the demo in good order, unless it was told to outlive it (nohup)."""
-    told: list[int] = []
+    calls_back: list[int] = []
 
     def end() -> None:
         # The shell and the system may both say so, and a second signal would not wait for the end.
-        if not told:
-            told.append(signal.SIGHUP)
+        if not calls_back:
+            calls_back.append(signal.SIGHUP)
             os.kill(os.getpid(), signal.SIGTERM)
 
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:

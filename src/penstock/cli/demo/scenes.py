@@ -35,7 +35,7 @@ class Scene(Struct, frozen=True):
     input: Any = None
     helped: bool = True
     fields: Any = None
-    told: bool = False  # the transcoder tells its end
+    calls_back: bool = False  # the transcoder tells its end
 
 
 class Played(Struct, frozen=True):
@@ -88,13 +88,15 @@ async def scenes_of(running: Running, shown: Shown, transcoder: bool) -> list[Sc
     """What is played of a workflow: its own example; where it waits for outside, once helped and once left waiting."""
     flow, _ = await running.node.flows.newest(shown.name)
     definition = flow.definition
-    told = transcoder and any(event.name == CALLBACK for event in definition.external or ())
+    calls_back = transcoder and any(event.name == CALLBACK for event in definition.external or ())
     example = first_example(definition.params)
-    first = Scene(shown.name, subject_of(example), example, fields=FIELDS.get(shown.name), told=told)
+    first = Scene(
+        shown.name, subject_of(example), example, fields=FIELDS.get(shown.name), calls_back=calls_back
+    )
     scenes = [first]
-    if told and shown.name == "mediathread":
+    if calls_back and shown.name == "mediathread":
         scenes.append(Scene(shown.name, SLOW, {**first.input, "s3_key": SLOW}, helped=False))
-    elif definition.external and not told:
+    elif definition.external and not calls_back:
         scenes.append(replace(first, subject="another one", helped=False))
     return [*scenes, *(scene for scene in MORE if scene.workflow == shown.name)]
 
@@ -136,13 +138,13 @@ async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
         labels={"demo": "true"},
         idempotency_key=f"demo {scene.subject}",
     )
-    view = await _rested(engine, run, scene.told)
+    view = await _rested(engine, run, scene.calls_back)
     asked = await _asked(engine, run)
     for _ in range(MAX_ROUNDS):
         if not scene.helped or not (asked or view["status"] == "waiting"):
             break
         await _help(engine, running, scene, run, view["waiting_for"] or ())
-        view = await _rested(engine, run, scene.told)
+        view = await _rested(engine, run, scene.calls_back)
         asked = await _asked(engine, run)
     question = asked[0] if asked else None
     words = (
@@ -160,7 +162,9 @@ async def _help(engine: Engine, running: Running, scene: Scene, run: str, awaite
     flow, _ = await running.node.flows.newest(scene.workflow)
     declared = {event.name: event.schema for event in flow.definition.external or ()}
     # What the transcoder tells by itself must not be told before it is so.
-    for name in (name for name in awaited if name in declared and not (scene.told and name == CALLBACK)):
+    for name in (
+        name for name in awaited if name in declared and not (scene.calls_back and name == CALLBACK)
+    ):
         await engine.emit(name, first_example(declared[name]), run=run, id=f"demo {name}")
 
 

@@ -79,7 +79,7 @@ class Post(Struct, frozen=True, kw_only=True):
     retention: Mapping[str, timedelta] = {}
     means: Means | None = None  # what feeds the sources of workflows here; None: nothing does
     fleet: ExecutorFactory | None = None
-    world: TaskEnvironment | None = None  # what built-in tasks may reach, where they are done here
+    environment: TaskEnvironment | None = None  # what built-in tasks may reach, where they are done here
     tracing: str = "off"
     suffix: str = ""
 
@@ -139,7 +139,7 @@ def read_post(
         tracing="off" if front is None else tracing_wanted(said["tracing"], os.environ),
         suffix=said["task_list_suffix"] or "",
         means=None if front is None else Means(stores=Stores(said["stores"]), buses=said["buses"]),
-        world=None if front is None else task_environment_of(said),
+        environment=None if front is None else task_environment_of(said),
     )
 
 
@@ -167,7 +167,7 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         **post.of_worker(),
         name=post.name,
         retention=post.retention,
-        world=post.world,
+        environment=post.environment,
         feed=post.means is not None,
         means=post.means,
     )
@@ -266,5 +266,5 @@ def stats_of(running: Running) -> dict[str, Any]:
         "tasks": {"handed": dispatch.handed, "leased": dispatch.leased},
         "decisions": {"made": advancer.decided, "stale": advancer.stale, "batches": advancer.batches},
         "due": {"timers": ringing.rung, "lost": ringing.lost, "timed_out": ringing.timed_out},
-        "loops": {name: pulse.failures for name, pulse in node.pulses.items()},
+        "loops": {name: pulse.failures for name, pulse in node.loop_health.items()},
     }

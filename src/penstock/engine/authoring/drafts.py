@@ -78,12 +78,12 @@ class Drafts:
         self,
         written: Written,
         budget: float = BUDGET,
-        kept: str | None = None,
+        stored: str | None = None,
         unfinished: bool = False,
     ) -> Checked:
         """Read and check a definition, beside the loop. Raises DefinitionError.
 
-        Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments. What is
+        Decoded JSON becomes YAML text, or `stored` where that says the same: it may have comments. What is
         `unfinished`, as a draft is, may have no step yet: then nothing is proved.
         """
         elsewhere = await offers_by_task((await self._opened()).store)
@@ -92,7 +92,7 @@ class Drafts:
             known = self._known.get((etag_of(written), offered))
             if known is not None and (unfinished or known.loaded.definition.steps):
                 return known
-        work = partial(_check, written, self.tasks, elsewhere, budget, kept, unfinished)
+        work = partial(_check, written, self.tasks, elsewhere, budget, stored, unfinished)
         checked = await self.threads.result_of(work)
         if budget == BUDGET:
             while len(self._known) >= MAX_CACHED_CHECKS:
@@ -135,13 +135,13 @@ class Drafts:
         running.node.owners.authorize(workflow)
         draft, newest, state = await self._look(running, workflow)
         found = draft or newest
-        kept = None if found is None else found.definition
-        checked = await self.check(written, kept=kept, unfinished=True)
+        stored = None if found is None else found.definition
+        checked = await self.check(written, stored=stored, unfinished=True)
         definition = checked.loaded.definition
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
         new = NewDraft(workflow=workflow, definition=checked.text, title=definition.title, author=author)
-        saved = await running.store.save_draft(new, expect, audit_for(workflow, kept, checked.text))
+        saved = await running.store.save_draft(new, expect, audit_for(workflow, stored, checked.text))
         if saved is None:
             raise DraftChanged(workflow)
         return draft_view(workflow, checked, saved, newest, state), found is None
@@ -252,21 +252,21 @@ def _check(
     tasks: Mapping[str, Task],
     elsewhere: Mapping[str, Offer],
     budget: float,
-    kept: str | None,
+    stored: str | None,
     unfinished: bool,
 ) -> Checked:
-    text = written if isinstance(written, str) else _as_text(written, kept, unfinished)
+    text = written if isinstance(written, str) else _as_text(written, stored, unfinished)
     loaded = load_text(text, tasks, elsewhere, unfinished)
     report = check_loaded(loaded, budget)
     return Checked(text, loaded, report if loaded.definition.steps else replace(report, verdict="undecided"))
 
 
-def _as_text(plain: Mapping[str, Any], kept: str | None, unfinished: bool) -> str:
+def _as_text(plain: Mapping[str, Any], stored: str | None, unfinished: bool) -> str:
     definition = from_plain(dict(plain), unfinished)
-    if kept is not None:
+    if stored is not None:
         try:
-            if load_text(kept, unfinished=unfinished).definition == definition:
-                return kept
+            if load_text(stored, unfinished=unfinished).definition == definition:
+                return stored
         except DefinitionError:
             pass  # a draft of an older Penstock: it is replaced
     return write_yaml(definition)

@@ -36,14 +36,14 @@ STOP_TIMEOUT = timedelta(seconds=2)
 class Boxes:
     """Serves the task list of the built-in tasks."""
 
-    def __init__(self, node: Node, world: TaskEnvironment) -> None:
-        world.seals = world.seals or CallbackTokens(node.store.keep_note)
-        world.jobs = world.jobs or Jobs(node.store, node.memory)
-        world.record = self._record
-        world.redaction = self._redaction
-        world.turns = CallOrder(node.store, node.clock.now)
-        self.tasks = tasks_in(world)
-        self._node, self._world = node, world
+    def __init__(self, node: Node, environment: TaskEnvironment) -> None:
+        environment.callback_tokens = environment.callback_tokens or CallbackTokens(node.store.keep_note)
+        environment.jobs = environment.jobs or Jobs(node.store, node.memory)
+        environment.record = self._record
+        environment.redaction = self._redaction
+        environment.call_order = CallOrder(node.store, node.clock.now)
+        self.tasks = tasks_in(environment)
+        self._node, self._environment = node, environment
         self.worker = Worker(
             node.dispatch,
             self.tasks,
@@ -55,9 +55,9 @@ class Boxes:
             now=node.clock.now,
             new_id=new_local_incarnation,
             hands_back=True,
-            resting=lambda: min(world.resting, MAX_POLLING),
+            idle=lambda: min(environment.idle, MAX_POLLING),
         )
-        world.rested = self.worker.make_room
+        environment.rested = self.worker.make_room
         self._working: asyncio.Task[None] | None = None
 
     async def _record(self, row: AuditRow) -> None:
@@ -71,12 +71,12 @@ class Boxes:
 
     async def begin(self, stop: asyncio.Event) -> None:
         if self._working is None and self.tasks:
-            self._world.open()
-            if isinstance(self._world.jobs, Jobs):
-                await self._world.jobs.sweep()
+            self._environment.open()
+            if isinstance(self._environment.jobs, Jobs):
+                await self._environment.jobs.sweep()
             self._node.dispatch.nudges.append(self.worker.nudge)
             self._node.dispatch.local_workers[self.worker.id] = self.worker
-            self._node.advancer.settled.append(Reminding(self._world).settled)
+            self._node.advancer.settled.append(Reminding(self._environment).settled)
             self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
 
     def allow(self, grace: timedelta | None) -> None:
@@ -87,4 +87,4 @@ class Boxes:
         """Let calls under way finish within the grace; `stop` was set."""
         if self._working is not None:
             await asyncio.gather(self._working, return_exceptions=True)
-            await self._world.close()
+            await self._environment.close()

@@ -60,8 +60,8 @@ def shown_address(topic: str) -> str:
 class Webhooks:
     """Takes messages as a broker would; their topic is the address and the name of the secret."""
 
-    def __init__(self, world: TaskEnvironment, now: Callable[[], datetime]) -> None:
-        self._world, self._now = world, now
+    def __init__(self, environment: TaskEnvironment, now: Callable[[], datetime]) -> None:
+        self._environment, self._now = environment, now
         self._room: defaultdict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(MAX_CONCURRENT_CALLS)
         )
@@ -87,7 +87,7 @@ class Webhooks:
         url, secret = webhook_of(topic)
         try:
             stamp = str(int(self._now().timestamp()))
-            key = standard_key(await self._world.secret(secret))
+            key = standard_key(await self._environment.secret(secret))
             content = f"{message.id}.{stamp}.".encode() + message.body
             headers = {
                 **message.headers,
@@ -96,7 +96,7 @@ class Webhooks:
                 "webhook-signature": f"v1,{sign(key, content, 'sha256', 'base64')}",
             }
             call = Call(method="POST", url=url, headers=headers, body=message.body, timeout=RECEIVER_TIMEOUT)
-            answer = await send(self._world, call)
+            answer = await send(self._environment, call)
         except Unverified:
             raise NotTaken(f"secret '{secret}' is no key of a webhook: it must be base64") from None
         except Failing as failing:

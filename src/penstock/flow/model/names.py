@@ -88,9 +88,9 @@ def shown_character(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-def shown(text: str, longest: int = 40) -> str:
+def shown(text: str, max_length: int = 40) -> str:
     """`text` in quotes on one line, cut where it is long."""
-    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    cut = text if len(text) <= max_length else text[: max_length - 1] + "…"
     return "'" + "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in cut) + "'"
 
 

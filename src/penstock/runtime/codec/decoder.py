@@ -161,7 +161,7 @@ class Stored:
             steps=Map({name: self._state(state) for name, state in body.steps.items()}),
             failed=self._firings(body.failed),
             halted=self._firings(body.halted),
-            kept=Map({tuple(key): self._firing(firing) for key, firing in body.kept}),
+            reused=Map({tuple(key): self._firing(firing) for key, firing in body.reused}),
             came=Map(body.came),
             keys=Map({(name, value): number for (name, value), number in body.keys}),
             disabled=Map(body.disabled),

@@ -215,7 +215,7 @@ class _Writing:
             elements=[encode_element(each, pack) for key, each in was.elements.items() if key[1] is None],
             failed=self.firings(was.failed),
             halted=self.firings(was.halted),
-            kept=[(key, self.firing(firing)) for key, firing in was.kept.items()] if was.kept else (),
+            reused=[(key, self.firing(firing)) for key, firing in was.reused.items()] if was.reused else (),
             came=dict(was.came) if was.came else _NOTHING,
             keys=_pairs(was.keys),
             disabled=dict(was.disabled) if was.disabled else _NOTHING,
@@ -323,7 +323,7 @@ def encode_parts(
 
 def _fans(snapshot: Snapshot) -> dict[int, Firing]:
     """The firings of `each` steps that the snapshot still knows."""
-    maps: tuple[Map[Any, Firing], ...] = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.kept)
+    maps: tuple[Map[Any, Firing], ...] = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.reused)
     return {each.number: each for map in maps if map for each in map.values() if each.total is not None}
 
 
@@ -341,7 +341,7 @@ def encode_plain(was: Snapshot) -> bytes | None:
     None where there is something that it has no field for.
     """
     marking = was.marking
-    if was.ending or was.error or was.put_off or was.results or was.failed or was.halted or was.kept:
+    if was.ending or was.error or was.put_off or was.results or was.failed or was.halted or was.reused:
         return None
     if was.keys or was.disabled or was.aside or was.agenda or marking.owed or marking.complete:
         return None

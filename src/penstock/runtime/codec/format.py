@@ -55,7 +55,7 @@ class Body(Struct, array_like=True):
     elements: Any
     failed: Any
     halted: Any
-    kept: Any
+    reused: Any
     came: Any
     keys: Any
     disabled: Any

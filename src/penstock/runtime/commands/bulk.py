@@ -59,7 +59,7 @@ async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any
 
 
 async def act_on_many(
-    store: RunViews, commands: Commands, filter: Filter, action: str, most: int = MAX_RUNS, **more: Any
+    store: RunViews, commands: Commands, filter: Filter, action: str, max_runs: int = MAX_RUNS, **more: Any
 ) -> AsyncIterator[Progress]:
     """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
     progress = Progress(action)
@@ -67,7 +67,7 @@ async def act_on_many(
     until = await store.now() + timedelta(microseconds=1)
     if filter.until is not None:
         until = min(until, filter.until)
-    left = min(most, MAX_RUNS)
+    left = min(max_runs, MAX_RUNS)
     while narrowed is not None and left > 0:
         page = replace(narrowed, until=until, limit=min(MAX_BATCH, left) + 1)
         try:

@@ -89,15 +89,17 @@ def _validate_pair(name: str, key: Any, text: Any) -> None:
             raise Invalid(f"{what} {problem}")
 
 
-def validate_integers(least: float = 0, most: float = MAX_INTEGER, **numbers: Any) -> None:
-    """Each is a whole number from `least` to `most`, or None. Raises Invalid."""
+def validate_integers(minimum: float = 0, maximum: float = MAX_INTEGER, **numbers: Any) -> None:
+    """Each is a whole number from `minimum` to `maximum`, or None. Raises Invalid."""
     for name, number in numbers.items():
         if number is None:
             continue
         if not isinstance(number, int) or isinstance(number, bool):
             raise Invalid(f"`{name}` must be a whole number, not {_shown(number)}")
-        if not least <= number <= most:
-            raise Invalid(f"`{name}` must be a whole number from {least} to {most}, not {_shown(number)}")
+        if not minimum <= number <= maximum:
+            raise Invalid(
+                f"`{name}` must be a whole number from {minimum} to {maximum}, not {_shown(number)}"
+            )
 
 
 def validate_timeout(seconds: Any) -> None:

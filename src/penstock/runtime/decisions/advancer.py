@@ -88,7 +88,7 @@ def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]
     """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
     ids = 0
     for number, request in enumerate(requests):
-        ids += isinstance(request.occurrence, Outside) and request.seen is not None
+        ids += isinstance(request.input, Outside) and request.seen is not None
         if ids > 1 or (request.alone and number) or (number and requests[0].alone):
             return requests[:number], requests[number:]
     return requests, []
@@ -115,7 +115,7 @@ class Advancer:
         self._busy: set[str] = set()
         self._lanes = asyncio.Semaphore(MAX_CONCURRENT_BATCHES)
         self._carrying: set[asyncio.Task[None]] = set()
-        self._doubts = PoisonRuns(requests.submit)
+        self._poison_runs = PoisonRuns(requests.submit)
         self.settled = list(settled)
         self.wrote: list[Wrote] = []
         self.stale = self.decided = self.batches = 0
@@ -240,7 +240,7 @@ class Advancer:
     def _undecided(self, live: CachedRun, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
         self._memory.forget(live.snapshot.run.id)
-        self._doubts.tell(requests, error)
+        self._poison_runs.tell(requests, error)
 
     def _reject(self, run: str, requests: list[Request], error: BaseException | None) -> None:
         """A run that is not there, or cannot be read, is left alone."""
@@ -298,7 +298,7 @@ class Advancer:
                 self._requests.submit(request)
             return
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
-        self._doubts.tell(decision.requests, error)
+        self._poison_runs.tell(decision.requests, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:
         """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
@@ -334,7 +334,7 @@ class Advancer:
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
         """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
         memory = self._memory
-        self._doubts.settle(decisions)
+        self._poison_runs.settle(decisions)
         given: Reserved = []
         rest: list[tuple[Decision, Change, Reserved]] = []
         for decision in decisions:
@@ -397,7 +397,7 @@ class Advancer:
                 request.from_store
                 # The run is there, or a pause came or went.
                 or request.new is not None
-                or isinstance(request.occurrence, Retried | Skipped)
+                or isinstance(request.input, Retried | Skipped)
             ):
                 request.tell("superseded")
             elif request.tries > MAX_CONFLICTS:

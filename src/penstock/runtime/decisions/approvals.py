@@ -77,13 +77,13 @@ def ended_in(
     flow: Flow, was: Snapshot, now: Snapshot, reports: Sequence[tuple[Any, str]]
 ) -> tuple[Decided, ...]:
     """The questions that a decision answers or withdraws; `reports` are its occurrences, each with its answer."""
-    told: dict[tuple[ElementKey, int], Reported] = {
+    report: dict[tuple[ElementKey, int], Reported] = {
         ((each.firing, each.index), each.attempt): each
         for each, answer in reports
         if isinstance(each, Reported) and answer == "accepted"
     }
     return tuple(
-        _decided(was.run.id, element, told.get((key, element.attempt)))
+        _decided(was.run.id, element, report.get((key, element.attempt)))
         for key, element in was.elements.items()
         if element.state == "parked"
         and flow.steps[element.step].task == APPROVAL
@@ -95,9 +95,9 @@ def _still(element: Element | None, was: Element) -> bool:
     return element is not None and element.state == "parked" and element.attempt == was.attempt
 
 
-def _decided(run: str, element: Element, told: Reported | None) -> Decided:
+def _decided(run: str, element: Element, report: Reported | None) -> Decided:
     id = approval_id(run, element)
-    outcome = None if told is None else told.outcome
+    outcome = None if report is None else report.outcome
     if isinstance(outcome, Done) and isinstance(outcome.output, dict):
         by = outcome.output.get("by")
         return Decided(id=id, status=outcome.port, by=by, decision=msgspec.json.encode(outcome.output))

@@ -54,7 +54,7 @@ class Request(Struct, eq=False):
     """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
 
     run: str
-    occurrence: RunInput
+    input: RunInput
     on_result: OnResult | None = None
     lease: Lease | None = None  # of the attempt that this ends
     rung: int | None = None  # the timer that this is

@@ -106,7 +106,7 @@ def _run_inputs(
     run_inputs: list[RunInput] = []
     parked: dict[int, PendingEvent] = {}
     for number, request in enumerate(requests):
-        run_input = request.occurrence
+        run_input = request.input
         if isinstance(run_input, Outside):
             try:
                 if request.check:
@@ -240,8 +240,8 @@ def _rare_of_requests(decision: Decision) -> dict[str, Any]:
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
             rare["read"] = (*rare.get("read", ()), request.read)
-        if isinstance(request.occurrence, Retried | Skipped) and request.occurrence.paused is not None:
-            rare["revived"] = live.snapshot.run.workflow, wider(request.occurrence.paused)
+        if isinstance(request.input, Retried | Skipped) and request.input.paused is not None:
+            rare["revived"] = live.snapshot.run.workflow, wider(request.input.paused)
         if request.seen is not None and answer != "superseded":
             rare["seen"] = (*rare.get("seen", ()), request.seen)
     return rare
@@ -266,9 +266,9 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) 
         rare["hold"] = _held(snapshot)
     if plan.timers or lone:
         timers = [*plan.timers, *(times_of(lone, decision.now) if lone else ())]
-        rare["timers"] = tuple([(timer.due, encode_message(timer.occurrence)) for timer in timers])
+        rare["timers"] = tuple([(timer.due, encode_message(timer.input)) for timer in timers])
     if live.flow.asks:
-        said = [(request.occurrence, answer) for request, answer in _answered(decision)]
+        said = [(request.input, answer) for request, answer in _answered(decision)]
         rare["asked"], rare["decided"] = asked_by(plan.attempts), ended_in(live.flow, was, snapshot, said)
     if plan.acquires or plan.releases or plan.correlations:
         _add_keys(rare, plan)
@@ -391,8 +391,8 @@ def _place(element: ElementKey) -> tuple[int, int]:
     return element[0], WHOLE if element[1] is None else element[1]
 
 
-def _lock(key: str, most: int, element: ElementKey) -> Lock:
-    return Lock(key, most, *_place(element), encode_message(Granted(*element)))
+def _lock(key: str, limit: int, element: ElementKey) -> Lock:
+    return Lock(key, limit, *_place(element), encode_message(Granted(*element)))
 
 
 def _waiting(live: CachedRun, snapshot: Snapshot) -> str:

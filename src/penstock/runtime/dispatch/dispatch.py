@@ -399,8 +399,8 @@ class Dispatch:
         rare = await answers.rare if requests else {}
         if not rare:
             return ["accepted"] * len(reports)
-        told = zip(reports, requests, strict=True)
-        return [await self._verdict(report, rare.get(request, "accepted")) for report, request in told]
+        on_result = zip(reports, requests, strict=True)
+        return [await self._verdict(report, rare.get(request, "accepted")) for report, request in on_result]
 
     async def _verdict(self, report: Report, answer: Answer) -> Verdict:
         if answer == "accepted":
@@ -461,11 +461,11 @@ class _Answers:
             self.rare.set_exception(self._failed)
 
 
-def _request(report: Report, told: OnResult) -> Request:
+def _request(report: Report, on_result: OnResult) -> Request:
     lease = report.lease
     index = None if lease.index == WHOLE else lease.index
     run_input = Reported(lease.firing, index, lease.attempt, report.outcome)
-    return Request(lease.run, run_input, told, lease)
+    return Request(lease.run, run_input, on_result, lease)
 
 
 def _ends(limits: Timeouts, now: datetime) -> Ends:

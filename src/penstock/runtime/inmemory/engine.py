@@ -268,7 +268,7 @@ class InMemoryEngine:
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self._set_alarm(live_run, timer.due, partial(self._post, run, timer.occurrence))
+            self._set_alarm(live_run, timer.due, partial(self._post, run, timer.input))
         for attempt in plan.attempts:
             self.executor.begin(attempt, partial(self._post, run))
         if plan.unfinished or live_run.unfinished:

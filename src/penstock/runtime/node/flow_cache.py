@@ -37,13 +37,15 @@ def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
 class FlowCache:
     """Versions by name and number. A version never changes, so it is read once."""
 
-    def __init__(self, shelf: WorkflowVersions, shared: bool, suffix: str = "") -> None:
-        self._shelf, self.suffix = shelf, suffix  # of the names of task lists
+    def __init__(self, versions: WorkflowVersions, shared: bool, suffix: str = "") -> None:
+        self._versions, self.suffix = versions, suffix  # of the names of task lists
         self._shared = shared
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf
-        self.told: list[Callable[[], None]] = []  # whoever is notified when something is published or paused
+        self.listeners: list[
+            Callable[[], None]
+        ] = []  # whoever is notified when something is published or paused
         self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[dict[str, WorkflowState]] | None = None
         self._next: asyncio.Task[dict[str, WorkflowState]] | None = None
@@ -64,7 +66,7 @@ class FlowCache:
 
     async def _compiled(self, workflow: str, version: int) -> Flow:
         there = 0 < version < MAX_VERSIONS and is_storable(workflow)
-        found = await self._shelf.version(workflow, version) if there else None
+        found = await self._versions.version(workflow, version) if there else None
         if found is None:
             states = await self._look()
             if (state := states.get(workflow)) is None:
@@ -119,7 +121,7 @@ class FlowCache:
         """Something was published or paused: look again."""
         self._forgotten += 1
         self._states = {}
-        for tell in self.told:
+        for tell in self.listeners:
             tell()
 
     async def _look(self) -> dict[str, WorkflowState]:
@@ -138,7 +140,7 @@ class FlowCache:
         self._looking, self._next = self._next, None
         while True:
             forgotten = self._forgotten
-            found = await self._shelf.workflows()
+            found = await self._versions.workflows()
             if forgotten == self._forgotten:
                 break  # otherwise it may have been read before what it should show
         self._states = states = {state.name: state for state in found}

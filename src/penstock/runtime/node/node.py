@@ -72,7 +72,7 @@ class Node:
         )
         self.retention = Retention(store, {**DEFAULT_RETENTION, **(days or {})})
         self.calls = CallStats()
-        self.pulses: dict[str, LoopHealth] = {}
+        self.loop_health: dict[str, LoopHealth] = {}
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -92,8 +92,8 @@ class Node:
             loops["hearing"] = self._hear
             loops["telling"] = self.changes.tell_others
         for name, loop in loops.items():
-            self.pulses[name] = LoopHealth()
-            self._loops.append(asyncio.create_task(keep_up(name, loop, self.pulses[name]), name=name))
+            self.loop_health[name] = LoopHealth()
+            self._loops.append(asyncio.create_task(keep_up(name, loop, self.loop_health[name]), name=name))
 
     async def stop(self) -> None:
         """Finish what is being written and stop; who still waits is told. The store stays open."""

@@ -29,20 +29,20 @@ class Own:
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, timedelta | None]] = {}
 
-    async def ages(self, shelf: WorkflowVersions) -> dict[str, timedelta]:
+    async def ages(self, versions: WorkflowVersions) -> dict[str, timedelta]:
         """By workflow."""
         found: dict[str, timedelta] = {}
-        for state in await shelf.workflows():
+        for state in await versions.workflows():
             known = self._known.get(state.name)
             if known is None or known[0] != state.latest:
-                known = self._known[state.name] = state.latest, await _age(shelf, state.name, state.latest)
+                known = self._known[state.name] = state.latest, await _age(versions, state.name, state.latest)
             if known[1] is not None:
                 found[state.name] = known[1]
         return found
 
 
-async def _age(shelf: WorkflowVersions, workflow: str, version: int) -> timedelta | None:
-    row = await shelf.version(workflow, version)
+async def _age(versions: WorkflowVersions, workflow: str, version: int) -> timedelta | None:
+    row = await versions.version(workflow, version)
     if row is None or "retention" not in row.definition:
         return None
     try:

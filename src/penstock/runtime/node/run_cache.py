@@ -40,8 +40,8 @@ class CachedRun:
 class RunCache:
     """The runs used last. What is here may be stale where other nodes write: commits find out."""
 
-    def __init__(self, store: Runs, flows: FlowCache, most: int = MAX_CACHED_RUNS) -> None:
-        self._store, self._flows, self._most = store, flows, most
+    def __init__(self, store: Runs, flows: FlowCache, max_runs: int = MAX_CACHED_RUNS) -> None:
+        self._store, self._flows, self._max_runs = store, flows, max_runs
         self._runs: OrderedDict[str, CachedRun] = OrderedDict()
         self._weights: OrderedDict[str, int] = OrderedDict()  # of those that are large, in the same order
         self._weight = 0
@@ -60,7 +60,7 @@ class RunCache:
         weight = live.pack.weight
         if weight or run in self._weights:
             self._weigh(run, weight)
-        if len(runs) > self._most:
+        if len(runs) > self._max_runs:
             self.forget(next(iter(runs)))
 
     def offer(self, run: str, live: CachedRun) -> None:

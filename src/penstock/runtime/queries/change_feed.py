@@ -44,7 +44,7 @@ class Changes:
 
     def __init__(self, look: Look, tell: Tell) -> None:
         self._look, self._tell = look, tell
-        self._ring: deque[RunState] = deque(maxlen=MAX_REMEMBERED)
+        self._recent: deque[RunState] = deque(maxlen=MAX_REMEMBERED)
         self._wakes: set[asyncio.Event] = set()
         self._wanted_until = 0.0
         self._missed = False  # something changed while nobody looked on
@@ -94,14 +94,14 @@ class Changes:
             await asyncio.sleep(HINT_INTERVAL)
 
     def _add(self, state: RunState) -> None:
-        self._ring.append(state)
+        self._recent.append(state)
         self.count += 1
         for wake in self._wakes:
             wake.set()
 
     def _begin_anew(self) -> None:
         """Something was missed: whoever reads is told, and whoever comes back too."""
-        self._ring.clear()
+        self._recent.clear()
         self.epoch = token_hex(4)
         for wake in self._wakes:
             wake.set()
@@ -128,10 +128,10 @@ class Changes:
     def since(self, number: int) -> list[tuple[int, RunState]] | None:
         """Changes after one, some of them; None: they are not known any more."""
         missing = self.count - number
-        if not 0 <= missing <= len(self._ring):
+        if not 0 <= missing <= len(self._recent):
             return None
         take = min(missing, MAX_READ)
-        return [(number + 1 + n, self._ring[n - missing]) for n in range(take)]
+        return [(number + 1 + n, self._recent[n - missing]) for n in range(take)]
 
 
 def _state(decision: Decision) -> RunState:
@@ -159,11 +159,11 @@ class Reader:
     def id_of(self, number: int) -> str:
         return f"{self._epoch}-{number}"
 
-    async def read(self, patience: float) -> Batch | None:
-        """The next changes, as soon as there are some; None: there were none for `patience` seconds."""
+    async def read(self, timeout: float) -> Batch | None:
+        """The next changes, as soon as there are some; None: there were none for `timeout` seconds."""
         batch = self._next()
         if batch is None:
-            await is_set_within(self._wake, patience)
+            await is_set_within(self._wake, timeout)
             batch = self._next()
         return batch
 

@@ -37,7 +37,7 @@ class IncidentCursor(Struct, frozen=True, array_like=True):
     kind: int
     at: datetime | None = None
     run: str = ""
-    kept: int = 0
+    after: int = 0
 
 
 async def list_incidents(
@@ -59,7 +59,7 @@ async def list_incidents(
     left = MAX_PAGE_BYTES
     while following is not None and len(items) < limit and left > 0:
         if following.kind == 0:
-            found, following = _sources(await failing(), filter, following.kept, limit - len(items))
+            found, following = _sources(await failing(), filter, following.after, limit - len(items))
         else:
             # A few at a time: runs are read whole, and nobody knows how large they are.
             few = min(MAX_PAYLOADS_PER_READ, limit - len(items))
@@ -82,7 +82,7 @@ def _sources(
         and (filter.since is None or datetime.fromisoformat(each["error_at"]) >= filter.since)
     ]
     found = [_of_source(each) for each in wanted[first : first + limit]]
-    return found, IncidentCursor(0, kept=first + limit) if len(wanted) > first + limit else IncidentCursor(1)
+    return found, IncidentCursor(0, after=first + limit) if len(wanted) > first + limit else IncidentCursor(1)
 
 
 async def _some(
@@ -110,9 +110,9 @@ async def _some(
 async def _undelivered(
     store: Incidents, since: datetime | None, place: IncidentCursor, limit: int
 ) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
-    rows = await store.undelivered(place.kept, limit + 1)
+    rows = await store.undelivered(place.after, limit + 1)
     shown = [row for row in rows[:limit] if since is None or row.at >= since]
-    following = IncidentCursor(place.kind, kept=rows[limit - 1].id) if len(rows) > limit else None
+    following = IncidentCursor(place.kind, after=rows[limit - 1].id) if len(rows) > limit else None
     return [_of_event(row) for row in shown], following
 
 

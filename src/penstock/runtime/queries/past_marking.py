@@ -58,7 +58,7 @@ class Past:
 
     def view(self) -> dict[str, Any]:
         """The marking after the last entry that was taken."""
-        shown = _view(self._flow, self._seq, self._then.board.marking(), self._steps)
+        shown = _view(self._flow, self._seq, self._then.marking.marking(), self._steps)
         return shown | {"data": self._then.data, "tags": visible(self._then.tags)}
 
 

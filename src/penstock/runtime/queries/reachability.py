@@ -37,16 +37,16 @@ def _outside(token: Token) -> bool:
 
 
 def _here(flow: Flow, snapshot: Snapshot) -> Here:
-    board = MutableMarking(flow.wiring, snapshot.marking)
+    marking = MutableMarking(flow.wiring, snapshot.marking)
     begun = set()
     for firing in snapshot.firings.values():
         step = flow.wiring.by_name[firing.step]
         if step.cancels:
             begun.add(step.index)
         elif firing.taken.slots:
-            board.put_back(step, firing.taken)
+            marking.put_back(step, firing.taken)
     return Here(
-        marking=board.marking(),
+        marking=marking.marking(),
         came=frozenset(snapshot.came),
         ok=snapshot.ok,
         put_off=bool(snapshot.put_off),

@@ -28,7 +28,7 @@ class RunCursor(Struct, frozen=True, array_like=True):
     run: str
 
 
-def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
+def read_filter(said: dict[str, Any], max_limit: int = MAX_PAGE) -> Filter:
     """A filter from what a caller says. Raises Invalid for a status, sort, limit or key that is not known."""
     if "sort" in said and said["sort"] not in get_args(Sort):
         raise Invalid(f"runs cannot be sorted by '{said['sort']}': say {', '.join(get_args(Sort))}")
@@ -41,8 +41,8 @@ def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
     for status in filter.statuses:
         if status not in get_args(Status):
             raise Invalid(f"'{status}' is no status of a run: say {', '.join(get_args(Status))}")
-    if not 1 <= filter.limit <= most:
-        raise Invalid(f"a page has 1 to {most} runs, not {filter.limit}")
+    if not 1 <= filter.limit <= max_limit:
+        raise Invalid(f"a page has 1 to {max_limit} runs, not {filter.limit}")
     if filter.version is not None and not 0 < filter.version < MAX_VERSIONS:
         return replace(filter, version=0)  # there is none
     return filter

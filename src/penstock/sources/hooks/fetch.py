@@ -8,7 +8,7 @@ MAX_ANSWER = 64 * 1024
 FETCH_TIMEOUT = 5.0
 
 
-async def fetch(url: str, largest: int = MAX_ANSWER) -> bytes:
+async def fetch(url: str, limit: int = MAX_ANSWER) -> bytes:
     """What is at an address: no redirects, no proxies, no cookies, little and soon. Raises OSError."""
     timeout = aiohttp.ClientTimeout(total=FETCH_TIMEOUT)
     try:
@@ -18,11 +18,11 @@ async def fetch(url: str, largest: int = MAX_ANSWER) -> bytes:
         ):
             if answer.status != 200:
                 raise OSError(f"it answered {answer.status}")
-            found = await answer.content.read(largest + 1)
-            while len(found) <= largest and (more := await answer.content.read(largest + 1 - len(found))):
+            found = await answer.content.read(limit + 1)
+            while len(found) <= limit and (more := await answer.content.read(limit + 1 - len(found))):
                 found += more
     except (aiohttp.ClientError, TimeoutError) as error:
         raise OSError(f"it does not answer: {error}") from error
-    if len(found) > largest:
-        raise OSError(f"it has more than {largest} bytes")
+    if len(found) > limit:
+        raise OSError(f"it has more than {limit} bytes")
     return found

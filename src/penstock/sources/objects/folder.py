@@ -50,8 +50,8 @@ ASSUMED_AGE = 1.0
 class FolderReader:
     """Feeds one workflow from one folder."""
 
-    def __init__(self, store: FolderStore, matching: Matching, tally: StoreCounts) -> None:
-        self._store, self._matching, self._tally = store, matching, tally
+    def __init__(self, store: FolderStore, matching: Matching, counts: StoreCounts) -> None:
+        self._store, self._matching, self._counts = store, matching, counts
         self._pending: dict[str, tuple[str, float]] = {}  # key -> its state, and since when it is so
         self._went: set[str] = set()  # those that were gone for sure: also where they are back
         self._walked = 0.0
@@ -149,7 +149,7 @@ class FolderReader:
                 self._note(seen, each.key, each.etag)
         for key in missing:
             self._note(seen, key, "")
-        self._tally.tell_names(len(self._store.unreadable), self._store.why_unread())
+        self._counts.tell_names(len(self._store.unreadable), self._store.why_unread())
 
     async def _look(self, seen: Seen, paths: Collection[str], went: Collection[str]) -> None:
         for path in sorted(paths):
@@ -218,7 +218,7 @@ class FolderReader:
             due.sort(key=lambda key: (order[key], key))
         for first in range(0, len(due), MAX_BATCH):
             await self._tell(trigger, seen, due[first : first + MAX_BATCH])
-        self._tally.counts["pending"] = len(self._pending)
+        self._counts.counts["pending"] = len(self._pending)
 
     async def _tell(self, trigger: Trigger, seen: Seen, keys: Sequence[str]) -> None:
         await trigger.ready()  # before it is written down: what came after a stop is told by nobody
@@ -263,21 +263,21 @@ class FolderReader:
         return Object(bucket=self._store.bucket, key=key, size=None, etag=etag, system=system)
 
     async def _start(
-        self, trigger: Trigger, told: Sequence[tuple[Telling, Object]], *, ready: bool = False
+        self, trigger: Trigger, tellings: Sequence[tuple[Telling, Object]], *, ready: bool = False
     ) -> None:
         """Raises whatever keeps runs from being made now."""
         starts = [
-            start for each, found in told if (start := self._start_of(trigger, each, found)) is not None
+            start for each, found in tellings if (start := self._start_of(trigger, each, found)) is not None
         ]
         for start, done in zip(starts, await trigger.start_many(starts, ready=ready), strict=True):
-            await counted(self._tally, trigger, start, done)
+            await counted(self._counts, trigger, start, done)
 
     def _start_of(self, trigger: Trigger, telling: Telling, found: Object) -> Start | None:
         event = telling.event
-        self._tally.saw(event, found.key)
+        self._counts.saw(event, found.key)
         context = context_of(found, event, {"name": f"folder:{event}"})
         subject, known = subject_of(found.bucket, found.key), event in self._matching.events
-        if not known or not wanted(self._matching, found, context, self._tally, trigger.workflow):
+        if not known or not wanted(self._matching, found, context, self._counts, trigger.workflow):
             return None
         said = "\n".join((event, found.bucket, found.key, telling.etag, telling.word))
         return Start(

@@ -69,10 +69,10 @@ class Seen:
         """What was to be told when somebody stopped in the middle."""
         return [_telling(key, self._shards[_shard(key)][key]) for key in sorted(self._unsure)]
 
-    async def intend(self, told: Iterable[tuple[str, Event, str]]) -> list[Telling]:
+    async def intend(self, found: Iterable[tuple[str, Event, str]]) -> list[Telling]:
         """Write down what is told next: key, event and etag; all that was before is told for sure. Raises Lost."""
         word = token_hex(6)
-        tellings = [Telling(key, event, etag, word) for key, event, etag in told]
+        tellings = [Telling(key, event, etag, word) for key, event, etag in found]
         await self._write({**self._settled(), **{each.key: _text(each) for each in tellings}})
         self._unsure = {each.key for each in tellings}
         return tellings

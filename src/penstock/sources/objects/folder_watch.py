@@ -59,10 +59,10 @@ class FolderWatch:
         from anyio import to_thread
         from watchfiles import Change
 
-        told = await to_thread.run_sync(self._notify.watch, DEBOUNCE, POLL_STEP, IDLE_TIMEOUT, stopping)
-        if told == "stop":
+        answer = await to_thread.run_sync(self._notify.watch, DEBOUNCE, POLL_STEP, IDLE_TIMEOUT, stopping)
+        if answer == "stop":
             return None
-        found = _read(told)
+        found = _read(answer)
         self._new |= await asyncio.to_thread(self._unwatched, found)
         if self._new and time.monotonic() >= self._renew_at:
             new, self._new = self._new, set()
@@ -83,8 +83,8 @@ class FolderWatch:
                 self._heard.pop(path, None)
         # The next may have the mark of the last.
         came = {path for change, path in found if change != Change.modified}
-        told = {self.root, *(path for _, path in found)}
-        made = came | {path for path in told if _mark(path) != self._heard.get(path)}
+        answer = {self.root, *(path for _, path in found)}
+        made = came | {path for path in answer if _mark(path) != self._heard.get(path)}
         return {each for path in made for each in real_folders(path, self.root)}
 
     async def _renew(self, folders: Iterable[str]) -> Changes:
@@ -94,9 +94,9 @@ class FolderWatch:
         self._renew_at = time.monotonic() + REST_FACTOR * (time.monotonic() - began)
         if before is None:
             return set()
-        told = await asyncio.to_thread(before.watch, 1, 1, 1, None)
+        answer = await asyncio.to_thread(before.watch, 1, 1, 1, None)
         before.close()
-        return _read(told)
+        return _read(answer)
 
 
 def real_folders(path: str, root: str | None = None) -> set[str]:
@@ -144,7 +144,7 @@ def _listen(folders: Iterable[str]) -> tuple[Any, dict[str, Mark]]:
     raise AssertionError("it is tried at least once")
 
 
-def _read(told: Any) -> Changes:
+def _read(answer: Any) -> Changes:
     from watchfiles import Change
 
-    return set() if isinstance(told, str) else {(Change(change), path) for change, path in told}
+    return set() if isinstance(answer, str) else {(Change(change), path) for change, path in answer}

@@ -78,7 +78,7 @@ class Noticing:
         done = await self._one(address, ours[0]) if len(ours) == 1 else await self._many(address, ours)
         counted: Counter[str] = Counter(done)
         counted["ignored"] += len(notices) - len(ours)
-        self._stores.tallies[address.name].counts.update(counted)
+        self._stores.store_counts[address.name].counts.update(counted)
         return Told(**{name: counted[name] for name in Told.__struct_fields__})
 
     async def _one(self, address: Address, notice: Notice) -> list[Outcome]:
@@ -133,7 +133,7 @@ class Noticing:
             )
         if is_drawn_folder(found.key, found.size or 0):  # of what is deleted nobody says how large it was
             return []
-        self._stores.tallies[address.name].saw(notice.event, found.key)
+        self._stores.store_counts[address.name].saw(notice.event, found.key)
         return [_Asked(notice, each, found, refused) for each in sources]
 
     async def _start(self, asked: _Asked) -> Outcome:
@@ -206,11 +206,11 @@ class ObjectHooks(Noticing):
 
     async def _dead_letter(self, address: Address, odd: list[tuple[Any, Unreadable]]) -> int:
         """Keep what cannot be read where people look for it; how many."""
-        tally = self._stores.tallies[address.name]
+        counts = self._stores.store_counts[address.name]
         for record, error in odd:
-            tally.note("refused")
-            tally.error = await self._starts.dead_letter(address.name, record, error)
-            log.warning("%s", tally.error)
+            counts.note("refused")
+            counts.error = await self._starts.dead_letter(address.name, record, error)
+            log.warning("%s", counts.error)
         return len(odd)
 
     # -- who sent it ---------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ class Searcher:
 
     @property
     def _counts(self) -> StoreCounts:
-        return self._stores.tallies[self._matching.store]
+        return self._stores.store_counts[self._matching.store]
 
 
 def _context(found: Object, tick: str) -> dict[str, Any]:

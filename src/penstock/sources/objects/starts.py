@@ -96,7 +96,7 @@ class ObjectStarts:
         `undescribed`: why the store does not describe the object; the start is set aside.
         """
         context = context_of(found, event, transport)
-        tally = self._stores.tallies[source.matching.store]
+        counts = self._stores.store_counts[source.matching.store]
         start = Start(
             key=key.removeprefix(f"{KIND}:"),
             subject=subject_of(found.bucket, found.key),
@@ -106,7 +106,7 @@ class ObjectStarts:
         if undescribed is not None:
             return await self._dead_letter(source, found.key, start, undescribed)
         own = is_own(found, source.workflow)
-        if own or not wanted(source.matching, found, context, tally, source.workflow):
+        if own or not wanted(source.matching, found, context, counts, source.workflow):
             return "ignored"
         try:
             duplicate = await self._once(source.workflow, start)
@@ -122,7 +122,7 @@ class ObjectStarts:
         self, source: ObjectSource, key: str, start: Start, error: PenstockError
     ) -> Outcome:
         """Set the start of a run aside, once however often it is told. Raises StoreError."""
-        refused(self._stores.tallies[source.matching.store], source.workflow, key, error)
+        refused(self._stores.store_counts[source.matching.store], source.workflow, key, error)
         store = self._commands.store
         await add_dead_start(store, source.workflow, KIND, start, error, await store.now())
         return "refused"
@@ -138,7 +138,7 @@ class ObjectStarts:
 
 
 def wanted(
-    matching: Matching, found: Object, context: Mapping[str, Any], tally: StoreCounts, workflow: str
+    matching: Matching, found: Object, context: Mapping[str, Any], counts: StoreCounts, workflow: str
 ) -> bool:
     """Whether a source is about an object. One that has not what `where` reads is not meant, and that is told."""
     if not matching.named(found.key):
@@ -146,18 +146,18 @@ def wanted(
     try:
         return matching.holds(scope_of(context, found.tags))
     except EvaluationError as error:
-        tally.error = f"`where` of '{workflow}' has no value for {found.key[:200]}: {error}"
+        counts.error = f"`where` of '{workflow}' has no value for {found.key[:200]}: {error}"
         return False
 
 
-def refused(tally: StoreCounts, workflow: str, what: str, error: PenstockError) -> None:
+def refused(counts: StoreCounts, workflow: str, what: str, error: PenstockError) -> None:
     """Tell people of a run that cannot be made: to try again would not help, and must not hold the others."""
-    tally.error = f"no run of '{workflow}' was started for {what[:200]}: {error}"
-    log.warning("%s", tally.error)
+    counts.error = f"no run of '{workflow}' was started for {what[:200]}: {error}"
+    log.warning("%s", counts.error)
 
 
 async def counted(
-    tally: StoreCounts, trigger: Trigger, start: Start, done: object, keep: bool = True
+    counts: StoreCounts, trigger: Trigger, start: Start, done: object, keep: bool = True
 ) -> Outcome:
     """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
 
@@ -166,7 +166,7 @@ async def counted(
     if isinstance(done, tuple):
         outcome: Outcome = "duplicate" if done[1] else "started"
     elif isinstance(done, PenstockError) and not isinstance(done, StoreError):
-        refused(tally, trigger.workflow, start.subject or "", done)
+        refused(counts, trigger.workflow, start.subject or "", done)
         if keep:
             kind = trigger.target.kind
             await add_dead_start(trigger.node.store, trigger.workflow, kind, start, done, trigger.now())
@@ -174,5 +174,5 @@ async def counted(
     else:
         assert isinstance(done, Exception), "a start is done, or says why not"
         raise done
-    tally.note(outcome)
+    counts.note(outcome)
     return outcome

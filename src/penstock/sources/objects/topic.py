@@ -79,7 +79,7 @@ class ObjectTopicReader:
         try:
             await noticing.take(self._address, notices)
         except OtherBucket:
-            self._stores.tallies[self._address.name].note("ignored", len(notices))
+            self._stores.store_counts[self._address.name].note("ignored", len(notices))
 
     async def _read(self, trigger: Trigger, message: Message) -> list[Notice]:
         odd: list[Unreadable] = []
@@ -93,12 +93,12 @@ class ObjectTopicReader:
         return notices
 
     async def _dead_letter(self, trigger: Trigger, message: Message, error: PenstockError) -> None:
-        tally = self._stores.tallies[self._address.name]
-        tally.note("refused")
-        tally.error = await add_dead_message(
+        counts = self._stores.store_counts[self._address.name]
+        counts.note("refused")
+        counts.error = await add_dead_message(
             trigger, message, error, event=None, bus=self._bus, topic=self._topic
         )
-        log.warning("%s", tally.error)
+        log.warning("%s", counts.error)
 
 
 def sent_at(message: Message) -> datetime | None:

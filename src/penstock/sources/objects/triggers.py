@@ -16,7 +16,9 @@ def reader_of(target: TriggerTarget, means: Means) -> SourceReader | None:
     matching, stores = Matching(target.source.options), means.stores
     address = stores.address(matching.store)
     if address.kind == "dir":
-        return FolderReader(FolderStore(address.name, address.path), matching, stores.tallies[address.name])
+        return FolderReader(
+            FolderStore(address.name, address.path), matching, stores.store_counts[address.name]
+        )
     if "bus" in address.options:
         return ObjectTopicReader(address, matching, stores, Buses(means.buses))
     return None

@@ -117,9 +117,9 @@ class NodeLease:
         name = f"{NODES}{owner}/"
         return await self._sweep(name, 1) or await _read(self._store, name) is None
 
-    async def _sweep(self, prefix: str, most: int) -> bool:
+    async def _sweep(self, prefix: str, limit: int) -> bool:
         """Bury nodes that died; whether there was one."""
-        rows = await self._store.claim_tokens(self.owner, prefix, self._lease, most)
+        rows = await self._store.claim_tokens(self.owner, prefix, self._lease, limit)
         for row in rows:
             await self._store.change_tokens([TokenChange(name=row.name, expect=row.version, gone=True)])
         return bool(rows)

@@ -199,11 +199,11 @@ class Trigger:
                 raise each
         return [each for each in done if isinstance(each, Exception | tuple)]
 
-    async def room(self, patience: float = math.inf) -> bool:
+    async def room(self, timeout: float = math.inf) -> bool:
         """Wait until fewer runs are under way than `max_running` says; False: it is to stop, or patience is over."""
         flow, _ = await self.node.flows.newest(self.workflow)
         most, clock = flow.definition.max_running, asyncio.get_running_loop().time
-        until = clock() + patience
+        until = clock() + timeout
         while most is not None and len(await self.active_runs(most)) >= most:
             if clock() >= until or not await self.rest(CAPACITY_POLL_INTERVAL):
                 return False

@@ -122,13 +122,13 @@ class Triggers:
         self._started: Counter[str] = Counter()
         self._factories = dict(TRIGGER_FACTORIES if readers is None else readers)
         self._lease = lease
-        self._wanting = TriggerTargets(node, self._factories)
+        self._targets = TriggerTargets(node, self._factories)
         self._fed: dict[str, _HeldTrigger] = {}
         self._marked: set[str] = set()  # stopped, and noted in the store
         self._unfed: set[str] = set()  # fed by others, and noted in the store
         self._wake = asyncio.Event()
         self._renewed = -1e9
-        node.flows.told.append(self._wake.set)
+        node.flows.listeners.append(self._wake.set)
 
     @property
     def held(self) -> dict[str, int]:
@@ -157,7 +157,7 @@ class Triggers:
         """Begin what is to be fed, end what is not; after how many seconds to look again."""
         if not self.node_lease.alive:
             self._end_all()  # the store was away for too long: another node may feed by now
-        wanted = await self._wanting.all()
+        wanted = await self._targets.all()
         if wanted or self._fed:
             await self._renew()
         now = asyncio.get_running_loop().time()
@@ -202,7 +202,7 @@ class Triggers:
     async def _mark_stopped(self, wanted: Collection[str]) -> None:
         """Keep of each source that is stopped that it was: later it begins anew, and makes up for nothing."""
         self._marked.difference_update(wanted)
-        for name in self._wanting.stopped - self._marked:
+        for name in self._targets.stopped - self._marked:
             if name not in self._fed and await mark_well(self.node.store, name, stopped=True):
                 self._marked.add(name)
 

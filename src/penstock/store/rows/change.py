@@ -78,7 +78,7 @@ class Lock(Struct, frozen=True):
     """An element queues for a `serialize` key; `body` is the message its run gets when it holds the key."""
 
     key: str
-    most: int
+    limit: int
     firing: int
     index: int
     body: bytes
@@ -179,7 +179,7 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     # Runs not to begin any more: messages to one that is not there go, before `posts`.
     unbegun: tuple[str, ...] = ()
     posts: tuple[Post, ...] = ()
-    kept: tuple[PendingEvent, ...] = ()
+    pending_events: tuple[PendingEvent, ...] = ()
     seen: tuple[Seen, ...] = ()
     outbox_messages: tuple[OutboxMessage, ...] = ()  # what is published, in this order
     asked: tuple[Asked, ...] = ()

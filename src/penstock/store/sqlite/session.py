@@ -206,9 +206,9 @@ class Session(Struct):
         if len(rows) < MIN_ROWS:
             return self.many(query, [(*shared, *row) for row in rows] if shared else rows)
         done, before, sql = 0, self.db.total_changes(), SQL[query]
-        most, columns = _max_rows(sql), len(rows[0])
+        limit, columns = _max_rows(sql), len(rows[0])
         while (left := len(rows) - done) > 0:
-            width = _width(left, most)
+            width = _width(left, limit)
             values = [
                 *shared,
                 *chain.from_iterable(rows[done : done + width]),
@@ -262,11 +262,11 @@ def structs(kind: type[Kind], rows: Iterable[Row], **conversions: Conversion) ->
     return [struct(kind, row, **conversions) for row in rows]
 
 
-def _width(left: int, most: int) -> int:
+def _width(left: int, limit: int) -> int:
     """How many rows the next statement takes: not fewer than there are, where that leaves little of it empty."""
     width = max(MIN_ROWS, 1 << (left - 1).bit_length())
-    if width > most:
-        return most
+    if width > limit:
+        return limit
     return width if width - left <= max(left // 4, MIN_ROWS - 1) else width // 2
 
 

@@ -75,7 +75,7 @@ class SqliteStore(
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
-        first = options.checkpoint if options.rehearse else INITIAL_PAGES
+        first = options.checkpoint if options.warm_up else INITIAL_PAGES
         self._runner = TransactionRunner(
             opened.db,
             path,

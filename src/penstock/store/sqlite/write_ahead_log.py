@@ -24,13 +24,13 @@ ZEROS = bytes(65_536)
 
 
 class Log:
-    """Knows how many pages are in the log; `most` of them come together before it begins anew.
+    """Knows how many pages are in the log; `limit` of them come together before it begins anew.
 
     Room for the `first` of them is taken with the first commit, and when they are used up for all.
     """
 
-    def __init__(self, db: apsw.Connection, vfs: str | None, first: int, most: int) -> None:
-        self._db, self._vfs, self._first, self._max_pages = db, vfs or "", min(first, most), most
+    def __init__(self, db: apsw.Connection, vfs: str | None, first: int, limit: int) -> None:
+        self._db, self._vfs, self._first, self._max_pages = db, vfs or "", min(first, limit), limit
         self._path = db.filename  # a connection that was closed does not say it
         self._pages = self._room = 0
         self._failing = False  # and it was logged

@@ -141,8 +141,8 @@ class RayFleet:
         else:
             self._interrupt(flight.key)
 
-    def _interrupt_soon(self, key: str, told: Future[bool]) -> None:
-        listens = not told.cancelled() and told.exception() is None and told.result()
+    def _interrupt_soon(self, key: str, listening: Future[bool]) -> None:
+        listens = not listening.cancelled() and listening.exception() is None and listening.result()
         if listens:
             self._loop.call_later(INTERRUPT_AFTER, self._interrupt, key)
         else:
@@ -173,8 +173,8 @@ class RayFleet:
     def take_back(self) -> list[Work]:
         return []
 
-    async def close(self, patience: float = 1.0) -> None:
-        until = self._loop.time() + patience
+    async def close(self, timeout: float = 1.0) -> None:
+        until = self._loop.time() + timeout
         while self._leaving and self._loop.time() < until:
             await asyncio.sleep(0.02)
         for key in list(self._leaving):

@@ -61,7 +61,7 @@ class FastPath(Struct):
         if first is not None:
             plan = _repeated(first.plan, was)
             return Decision(live, requests, plan.answers, plan, now, alone=alone, bare=True, first=first)
-        found = plain_plan(live.flow, was, request.occurrence, now)
+        found = plain_plan(live.flow, was, request.input, now)
         if found is None:
             return None
         decision = Decision(live, requests, found.answers, found, now, alone=alone, bare=place is not None)
@@ -94,7 +94,7 @@ def _place_of(live: CachedRun, request: Request, alone: bool) -> FastKey | None:
 
     None: something comes with it that only this run has, or its change tells somebody else.
     """
-    run_input, was = request.occurrence, live.snapshot
+    run_input, was = request.input, live.snapshot
     run = was.run
     if run.parent is not None:
         return None
@@ -120,7 +120,7 @@ def comes_alone(request: Request) -> bool:
         and request.seen is None
         and request.audit is None
         and not request.posts
-        and not isinstance(request.occurrence, Retried | Skipped)
+        and not isinstance(request.input, Retried | Skipped)
     )
 
 

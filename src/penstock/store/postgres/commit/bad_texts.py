@@ -37,8 +37,8 @@ def _texts(change: Change) -> Iterator[str]:
     for seen in change.seen:
         yield seen.scope
         yield seen.id
-    for kept in change.kept:
-        yield from _of_pending_event(kept)
+    for pending_event in change.pending_events:
+        yield from _of_pending_event(pending_event)
     for audit in change.audits:
         yield from (audit.actor, audit.ip or "", audit.action, audit.target, audit.reason or "")
     yield from (lock.key for lock in change.locks)
@@ -56,11 +56,11 @@ def _of_new(new: NewRun) -> Iterator[str]:
             yield value
 
 
-def _of_pending_event(kept: PendingEvent) -> Iterator[str]:
-    yield kept.event
-    for name, value in kept.keys:
+def _of_pending_event(pending_event: PendingEvent) -> Iterator[str]:
+    yield pending_event.event
+    for name, value in pending_event.keys:
         yield name
         yield value
-    if kept.seen is not None:
-        yield kept.seen.scope
-        yield kept.seen.id
+    if pending_event.seen is not None:
+        yield pending_event.seen.scope
+        yield pending_event.seen.id

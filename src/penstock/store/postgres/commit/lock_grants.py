@@ -21,10 +21,10 @@ from penstock.store.rules.lock_grants import (
 
 
 async def insert_messages(
-    work: Work, posts: Sequence[Post], now: datetime, patience: timedelta = HANDOVER_TIMEOUT
+    work: Work, posts: Sequence[Post], now: datetime, timeout: timedelta = HANDOVER_TIMEOUT
 ) -> list[Message]:
     """Write messages, in this order. The caller has them now; others leave them alone for a while."""
-    made = await work.many("insert_message", "run body", posts, ready_at=now + patience)
+    made = await work.many("insert_message", "run body", posts, ready_at=now + timeout)
     return sorted((Message(*row) for row in made), key=lambda message: message.id)
 
 
@@ -57,7 +57,7 @@ async def _grant_locks(work: Work, lines: KeyChanges, keys: list[str]) -> list[P
     await work.many("drop_lock", "key run firing idx", left)
     if lines.over:
         await work.rows("drop_locks_of_run", runs=lines.over)
-    asked = [(one.key, run, one.firing, one.index, one.most, one.body) for run, one in lines.locks]
+    asked = [(one.key, run, one.firing, one.index, one.limit, one.body) for run, one in lines.locks]
     await work.many("insert_lock", "key run firing idx most body", asked)
     granted = await work.rows("grant_lock", keys=keys)
     return grants([(row["number"], row["run"], row["body"]) for row in granted])

@@ -95,7 +95,7 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     believing = [change for change in changes if change.new is not None or change.revived is not None]
     if believing and misjudged_of(session, believing):
         raise BatchConflict
-    turns = session.numbers(sum([len(change.tasks) for change in changes]))
+    numbers = session.numbers(sum([len(change.tasks) for change in changes]))
     statements = _guards(changes)
     if rare:
         statements += _rare_guards(rare, session.now)
@@ -103,7 +103,7 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     statements.append(Statement("insert_page", pages))
     if rare:
         statements += _states(rare, session.now) + _void_tasks(rare, session.now)
-    statements += _new_tasks(changes, session, turns)
+    statements += _new_tasks(changes, session, numbers)
     if not session.write(statements):
         raise BatchConflict
     return _write_others(session, others, rare) if others else []
@@ -215,11 +215,11 @@ def _rows(query: str, rows: Sequence[Row]) -> Statement:
     return Statement(query, rows, wide=False)
 
 
-def _new_tasks(changes: list[Change], session: Session, turns: Iterable[int]) -> list[Statement]:
+def _new_tasks(changes: list[Change], session: Session, numbers: Iterable[int]) -> list[Statement]:
     new = [(c.run, task) for c in changes for task in c.tasks]
     kinds: dict[Kind, list[Row]] = {}
     known: dict[int, list[Row]] = {}  # runs at the same step share their tasks
-    for (run, task), turn in zip(new, turns, strict=True):
+    for (run, task), turn in zip(new, numbers, strict=True):
         if (rows := known.get(id(task))) is None:
             rows = known[id(task)] = kinds.setdefault(_kind(task), [])
         rows.append((run, task.firing, task.index, task.attempt, turn))

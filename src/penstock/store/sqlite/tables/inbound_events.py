@@ -24,15 +24,15 @@ def _find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
     return first_owner(owners_of(session, keys), keys)
 
 
-def _keep(session: Session, kept: PendingEvent) -> str | None:
+def _keep(session: Session, pending_event: PendingEvent) -> str | None:
     """An event that is not kept leaves no trace: its run will note the id itself."""
-    if kept.seen is not None and _came(session, kept.seen):
+    if pending_event.seen is not None and _came(session, pending_event.seen):
         return ""
-    owner = first_owner(owners_of(session, kept.keys), kept.keys)
+    owner = first_owner(owners_of(session, pending_event.keys), pending_event.keys)
     if owner is not None:
         return owner
-    note_seen(session, kept)
-    insert_pending(session, kept)
+    note_seen(session, pending_event)
+    insert_pending(session, pending_event)
     return None
 
 

@@ -80,7 +80,7 @@ def test_up_logs_for_machines_where_it_is_asked_to(folder: Path) -> None:
     said = [json.loads(line) for line in stopped.err.splitlines() if line.startswith("{")]
     assert (said[-1]["level"], said[-1]["logger"], said[-1]["message"]) == (
         "info",
-        "penstock.life",
+        "penstock.process",
         "penstock up has stopped",
     )
 

@@ -48,7 +48,7 @@ LEVELS = ("debug", "info", "warning", "error")
 STATS_EVERY = 0.5
 """Seconds between two writings of the counters."""
 
-log = logging.getLogger("penstock.life")
+log = logging.getLogger("penstock.process")
 
 
 def shell_tasks(folder: str | None) -> dict[str, Task]:

@@ -20,7 +20,7 @@ from penstock.store.protocol import TaskViews, Tokens
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import TokenChange, TokenRow
 
-log = logging.getLogger("penstock.turns")
+log = logging.getLogger("penstock.call_order")
 ROOT = "/custom/penstock-turns/"
 MAX_PAGE, MAX_ATTEMPTS = 1000, 20
 POLL_INTERVAL = 0.2

@@ -69,7 +69,7 @@ from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, Wo
 from penstock.store.rows.change import Post, Seen
 from penstock.store.rows.rows import WorkflowState
 
-log = logging.getLogger("penstock.intake")
+log = logging.getLogger("penstock.commands")
 
 Look = Callable[[str], Awaitable[CachedRun]]
 

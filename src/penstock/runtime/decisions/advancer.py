@@ -36,7 +36,7 @@ MAX_CONFLICTS = 50
 """How often other writers may overtake a decision before this counts as an error."""
 
 
-log = logging.getLogger("penstock.advancing")
+log = logging.getLogger("penstock.advancer")
 
 Settled = Callable[[Sequence[Decision]], None]
 Wrote = Callable[[int, float], None]

@@ -13,7 +13,7 @@ from penstock.store.errors import StoreError
 MAX_FAILED_DECISIONS = 3
 """How often the decision of a run may raise before the run is abandoned."""
 
-log = logging.getLogger("penstock.doubts")
+log = logging.getLogger("penstock.poison_runs")
 
 
 def _reason(error: Exception) -> str:

@@ -10,7 +10,7 @@ from penstock.store.errors import StoreUnavailable
 
 MIN_DELAY, MAX_DELAY = 0.05, 5.0
 
-log = logging.getLogger("penstock.supervising")
+log = logging.getLogger("penstock.supervisor")
 
 
 class LoopHealth:

@@ -24,7 +24,7 @@ MAX_IN_PROGRESS = 4 * MAX_BATCH
 """Maximum rows in progress. Rows that stay undecided for HANDOVER_TIMEOUT are handed out again."""
 
 NEVER = timedelta.max
-log = logging.getLogger("penstock.ringing")
+log = logging.getLogger("penstock.timers")
 
 Row = TypeVar("Row", bound=DueTimer | DueTask | Message)
 

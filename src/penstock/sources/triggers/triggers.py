@@ -67,7 +67,7 @@ STOP_TIMEOUT = 10.0
 MIN_DELAY, MAX_DELAY = 1.0, 60.0
 """Seconds between two tries of a feeder that fails."""
 
-log = logging.getLogger("penstock.feeding")
+log = logging.getLogger("penstock.triggers")
 
 
 class _HeldTrigger:

@@ -11,7 +11,7 @@ import msgspec
 
 from penstock.expression.errors import EvaluationError, ExpressionError
 from penstock.expression.expression import Expression
-from penstock.expression.limits import TEMPLATE_COST
+from penstock.expression.limits import MAX_TEMPLATE_COST
 from penstock.expression.syntax.parser import parse
 
 Json = Any
@@ -38,8 +38,8 @@ class _Meter:
             error.path = path
             raise
         self.spent += env[1]
-        if self.spent > TEMPLATE_COST:
-            message = f"the expressions together take more than {TEMPLATE_COST:,} steps of work"
+        if self.spent > MAX_TEMPLATE_COST:
+            message = f"the expressions together take more than {MAX_TEMPLATE_COST:,} steps of work"
             raise EvaluationError("cost_exceeded", message, source=expression.source, path=path)
         return value
 

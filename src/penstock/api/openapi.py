@@ -25,7 +25,7 @@ PATH_SCHEMAS: dict[str, dict[str, Any]] = {
 """What stands in a path, by what goes before it; else any text."""
 _PAGE = re.compile(r"Page_(.+?)_+$")
 REF = "#/components/schemas/{name}"
-KEPT_SCHEMA_NAMES = {
+STABLE_SCHEMA_NAMES = {
     "penstock.workers.wire.Told": "penstock.remote.wire.Told",
     "penstock.sources.objects.notifications.Told": "penstock.sources.object_hooks.Told",
 }
@@ -62,7 +62,7 @@ def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
 def _plainly_named(document: dict[str, Any]) -> dict[str, Any]:
     """The document with names that a generated client can use: `Page_Run_` is `RunPage`."""
     text = msgspec.json.encode(document).decode()
-    for moved, name in KEPT_SCHEMA_NAMES.items():
+    for moved, name in STABLE_SCHEMA_NAMES.items():
         text = text.replace(moved, name)
     for name in document["components"]["schemas"]:
         plain = _PAGE.sub(lambda found: f"{found[1] if found[1].isidentifier() else ''}Page", name)

@@ -11,7 +11,7 @@ import pytest
 
 from penstock.api.paging import Page
 from penstock.api.table import CALLS
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.objects.s3_notifications import read_notices
 from penstock.sources.schedules.rules import rules_of
 from tests.api.conftest import CHAIN, Answer, Client, Serve

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from penstock.api import reading
+from penstock.api import request_body as reading
 from penstock.server import protocol
 from penstock.server.http import bind
 from tests.api.conftest import Client, Serve

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock.boxes.egress import Denied, Egress, is_public
-from penstock.boxes.sending import Call, send
+from penstock.boxes.outbound_call import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import functions, says, site
 

@@ -16,7 +16,7 @@ from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.kinds import tasks_in
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.compile import compile_flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.steps.kinds import IO_TASKS, kinds_with
 from penstock.workers.context import Context
 from tests.boxes.conftest import OWN, functions, says, site

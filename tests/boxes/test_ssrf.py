@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from penstock.boxes.failures import Failing
-from penstock.boxes.sending import Call, send
+from penstock.boxes.outbound_call import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import Handler, functions
 

@@ -23,7 +23,7 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from penstock.store.errors import BadAddress
-from penstock.workers.worker.task_loading import TasksUnreadable
+from penstock.workers.worker.task_loader import TasksUnreadable
 
 CHAIN = """
 penstock: 1

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.command import penstock, write
 from tests.examples.shelf import BEYOND, BROKEN, FOLDER, NAMES, path_of
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 
 TASKS = ("--tasks", FOLDER / "wardenclyffe" / "mediathread.py")
 

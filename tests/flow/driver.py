@@ -8,7 +8,7 @@ from typing import Any
 from penstock.flow.compile.compile import Flow, compile_flow
 from penstock.flow.decisions.advance import advance
 from penstock.flow.decisions.creation import new_run
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.plan import Attempt, Entry, Plan, Timer
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import (

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from penstock import Engine, Out
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId

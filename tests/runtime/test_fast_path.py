@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.advance import advance
 from penstock.flow.decisions.creation import new_run

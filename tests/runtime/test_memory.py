@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from penstock import Engine
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.run import Header, RunId
 from penstock.runtime.node import run_cache

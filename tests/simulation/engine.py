@@ -24,7 +24,7 @@ from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.worker_registry import WorkerRegistry, behind_engine
-from penstock.engine.authoring.load import Loaded, load
+from penstock.engine.authoring.loader import Loaded, load
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running
 from penstock.runtime.dispatch.gate import Gate

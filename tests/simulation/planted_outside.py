@@ -15,7 +15,7 @@ from penstock.api import app
 from penstock.api.call import Call
 from penstock.api.guard import admit
 from penstock.api.service import Service
-from penstock.engine import operations, read
+from penstock.engine import operations, run_queries
 from penstock.engine.decisions_and_reports import DecisionsAndReports
 from penstock.engine.engine import Engine
 from penstock.flow.compile.compile import Flow
@@ -64,7 +64,7 @@ def _leave_out(patch: Patch) -> None:
         items, more = await real(*args)
         return [item for item in items if item["seq"] != 2 or len(items) > 4], more
 
-    patch.setattr(read, "show_page", shown)
+    patch.setattr(run_queries, "show_page", shown)
 
 
 def _old_list(patch: Patch) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from penstock import Engine
 from penstock.engine.services import Running
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 from tests.waiting import until
 
 SOURCE = str(Path(__file__).parents[1] / "workers/rule_tasks.py")

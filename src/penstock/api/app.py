@@ -21,7 +21,7 @@ from penstock.api.call import Call, Reply, RequestContext
 from penstock.api.guard import admit
 from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
-from penstock.api.reading import Asked, fit, raw_body, read_query, validate_content_type, value_of
+from penstock.api.request_body import Asked, fit, raw_body, read_query, validate_content_type, value_of
 from penstock.api.response import HEADERS, Ready
 from penstock.api.router import Router
 from penstock.api.service import Service

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
-from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
+from penstock.api.request_body import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
 from penstock.api.wire.workflows import Finding

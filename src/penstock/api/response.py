@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import Receive, Scope, Send
 
-from penstock.api.reading import exchange_of
+from penstock.api.request_body import exchange_of
 
 HEADERS = {
     "x-content-type-options": "nosniff",

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from penstock.access.caller import Caller
 from penstock.access.errors import Forbidden, Unauthenticated
-from penstock.api.reading import disconnected
+from penstock.api.request_body import disconnected
 from penstock.flow.errors import PenstockError
 
 MEDIA = "text/event-stream"

@@ -11,10 +11,10 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from penstock.boxes.failures import Failing, span_of, wrong
-from penstock.boxes.sending import Answer, Call
-from penstock.boxes.signing import signed
+from penstock.boxes.lambda_signature import signed
+from penstock.boxes.outbound_call import Answer, Call
 from penstock.boxes.task_environment import TaskEnvironment
-from penstock.objects.signing import Keys
+from penstock.objects.s3_signature import Keys
 from penstock.workers.context import Context
 
 JSON = "application/json"

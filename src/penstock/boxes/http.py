@@ -10,8 +10,8 @@ import msgspec
 from penstock.boxes.callback_tokens import Attempted
 from penstock.boxes.failures import Failing, wrong
 from penstock.boxes.functions import content_of, prepared
-from penstock.boxes.polling import Polling
-from penstock.boxes.sending import Answer, send
+from penstock.boxes.job_poll import Polling
+from penstock.boxes.outbound_call import Answer, send
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked

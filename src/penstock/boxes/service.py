@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from penstock.boxes.failures import Failing, Unready, Unusable, span_of, wrong
-from penstock.boxes.sending import Answer, Call, send
+from penstock.boxes.outbound_call import Answer, Call, send
 from penstock.boxes.states import States, spelled
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError

@@ -16,7 +16,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.secret_references import Path, reference
 from penstock.flow.values.payload import payload_limit as limit_in_force
 from penstock.objects.stores import Stores
-from penstock.objects.updating import presign
+from penstock.objects.write_back import presign
 from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.store.rows.access import AuditRow
@@ -24,7 +24,7 @@ from penstock.store.rows.access import AuditRow
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-    from penstock.boxes.polling import Jobs
+    from penstock.boxes.job_poll import Jobs
     from penstock.workers.context import Context
 
 Resolve = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]

@@ -11,7 +11,7 @@ from penstock.flow.model.run_input import Done, Outcome
 from penstock.objects.context import MARK
 from penstock.objects.errors import ObjectStoreAway
 from penstock.objects.protocol import Object
-from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
+from penstock.objects.write_back import Target, UpdateRequest, target_of, write_back
 from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.workers.context import Context

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 
 from penstock.boxes.failures import Failing
-from penstock.boxes.sending import Answer, Call, send
+from penstock.boxes.outbound_call import Answer, Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError

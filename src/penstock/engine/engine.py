@@ -14,10 +14,10 @@ from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.application import ApplicationServices
 from penstock.engine.authoring.drafts import Drafts
 from penstock.engine.decisions_and_reports import DecisionsAndReports
-from penstock.engine.follow import Following
 from penstock.engine.operations import Operations
 from penstock.engine.options import boxes_for, tasks_given, validate_options
-from penstock.engine.read import RunQueries
+from penstock.engine.run_queries import RunQueries
+from penstock.engine.run_stream import Following
 from penstock.engine.runs import Calls, Runs
 from penstock.engine.schedules import Schedules
 from penstock.engine.services import Running
@@ -28,7 +28,7 @@ from penstock.runtime.commands.ownership import acting_for
 from penstock.sources.triggers.trigger import Means
 from penstock.store.call_outcome import current_call, one_call
 from penstock.store.protocol import Store
-from penstock.topics.opening import validate_urls
+from penstock.topics.buses import validate_urls
 from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.execute.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY

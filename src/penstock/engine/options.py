@@ -14,7 +14,7 @@ from penstock.runtime.node.retention import DEFAULT_RETENTION
 from penstock.store.errors import BadAddress
 from penstock.store.open import is_shared
 from penstock.workers.task import Task, tasks_of
-from penstock.workers.worker.task_loading import TasksUnreadable
+from penstock.workers.worker.task_loader import TasksUnreadable
 
 
 def validate_options(url: Any, concurrency: Any, grace: Any, retention: Any) -> None:

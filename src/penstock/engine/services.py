@@ -25,7 +25,7 @@ from penstock.secrets.vault import Vault
 from penstock.sources.triggers.triggers import Means, Triggers
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.task import Task
 from penstock.workers.worker.worker import CONCURRENCY, HERE, Worker, new_local_incarnation

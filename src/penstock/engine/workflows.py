@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.engine.authoring.load import Source
+from penstock.engine.authoring.loader import Source
 from penstock.engine.authoring.publication import Catalog
 from penstock.flow.model.run import Pauser
 from penstock.flow.model.run_input import Paused, Resumed

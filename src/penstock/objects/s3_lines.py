@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
-from penstock.objects.signing import Keys, authorization
+from penstock.objects.s3_signature import Keys, authorization
 
 NOTHING = hashlib.sha256(b"").hexdigest()
 PARALLEL = 64

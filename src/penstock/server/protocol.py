@@ -13,7 +13,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from penstock.api.problems import MEDIA, TITLES, Problem
-from penstock.api.reading import EXCHANGE
+from penstock.api.request_body import EXCHANGE
 
 HEAD = 64 * 1024
 """Bytes that the lines before the body may have."""
@@ -195,7 +195,7 @@ def refusal(status: int, code: str, detail: str) -> bytes:
 
 
 class Exchange(RequestResponseCycle):
-    """Can do what any uvicorn connection can, and is a `penstock.api.reading.Exchange` besides."""
+    """Can do what any uvicorn connection can, and is a `penstock.api.request_body.Exchange` besides."""
 
     def offer(self) -> None:
         """Let the application know."""

@@ -13,8 +13,8 @@ import msgspec
 from penstock.access.claims import OidcSettings
 from penstock.flow.values.duration import parse_duration
 from penstock.runtime.node.retention import DEFAULT_RETENTION
+from penstock.topics.buses import validate_urls
 from penstock.topics.errors import BadBus
-from penstock.topics.opening import validate_urls
 from penstock_release.options import OAuth
 
 T = TypeVar("T")

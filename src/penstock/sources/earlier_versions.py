@@ -6,7 +6,7 @@ import asyncio
 from typing import Protocol
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.definition import Definition, External
 from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.node.flow_cache import FlowCache

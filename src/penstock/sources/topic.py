@@ -22,7 +22,7 @@ from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigge
 from penstock.store.errors import BadText
 from penstock.topics.bus import Message as Taken
 from penstock.topics.bus import Subscription, group_of
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 
 MAX_DELIVERIES = 3
 """How often a rejected message is tried before it is set aside."""

@@ -9,7 +9,7 @@ from itertools import count
 from math import inf
 from typing import Any
 
-from penstock.engine.authoring.load import Source, load
+from penstock.engine.authoring.loader import Source, load
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.quiescence import waiting_for
 from penstock.testing import exploration

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.engine.authoring.load import Source, load
+from penstock.engine.authoring.loader import Source, load
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.quiescence import starving
 from penstock.flow.model.plan import Attempt

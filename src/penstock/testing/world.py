@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from weakref import ref
 
-from penstock.engine.authoring.load import Source, load
+from penstock.engine.authoring.loader import Source, load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.plan import Plan

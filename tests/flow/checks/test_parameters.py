@@ -10,7 +10,7 @@ import pytest
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.checks.findings import Finding
 from penstock.flow.compile.compile import compile_flow
-from penstock.flow.format.reading import from_plain
+from penstock.flow.format.definition_parser import from_plain
 from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import OFFERS, kinds_with
 

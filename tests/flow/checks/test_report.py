@@ -9,7 +9,7 @@ import pytest
 from tests.flow.checks.workflows import codes, finding, report
 from tests.kernel.analysis.nets import branches, net
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.checks.checks import check, check_flow, verdict_of
 from penstock.flow.checks.findings import Finding, Report
 from penstock.flow.model.definition import Definition, Step

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.reading import raw_body
+from penstock.api.request_body import raw_body
 from penstock.flow.values.payload import payload_limit
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.hooks.hook_list import HookLine

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.api.call import Calls, RequestContext
 from penstock.api.guard import identify
-from penstock.api.reading import Unreadable
+from penstock.api.request_body import Unreadable
 from penstock.api.streams import HEARTBEAT_INTERVAL, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
-from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, validate_content_type, value_of
+from penstock.api.request_body import BodyTooLarge, NotFitting, fit, raw_body, validate_content_type, value_of
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offers import TaskOffer, palette, take_offers

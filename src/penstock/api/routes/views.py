@@ -8,7 +8,7 @@ import msgspec
 
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.reading import fit
+from penstock.api.request_body import fit
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import Invalid, NotFound
 from penstock.runtime.node.audit_context import audit_for

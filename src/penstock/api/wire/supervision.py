@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
 from penstock.api.paging import Cursor, Limit, Paged
-from penstock.api.reading import Unreadable
+from penstock.api.request_body import Unreadable
 from penstock.flow.model.run import Status
 from penstock.runtime.commands.verbs import BulkAction, Version
 from penstock.store.rows.rows import Sort

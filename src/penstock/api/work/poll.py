@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.access.caller import Caller
-from penstock.api.reading import NotFitting, disconnected
+from penstock.api.request_body import NotFitting, disconnected
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.lease_tokens import held_by
 from penstock.api.work.worker_registry import Behind, WorkerCall, WorkerRegistry, worker_key

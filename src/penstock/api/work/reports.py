@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from penstock.access.caller import Caller
-from penstock.api.reading import NotFitting
+from penstock.api.request_body import NotFitting
 from penstock.api.work.errors import (
     AlreadyCompleted,
     AttemptSuperseded,

@@ -30,7 +30,7 @@ from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
 from penstock.cli.serve.up import Folder, folder_of, publish_file, serving_lists, validate_files
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.engine.services import Running
 from penstock.store.open import is_shared, sqlite_path
 

@@ -19,12 +19,12 @@ from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
 from penstock.engine.authoring.check_gate import CheckFailed, reject_errors
-from penstock.engine.authoring.load import SUFFIXES, load, read_text
+from penstock.engine.authoring.loader import SUFFIXES, load, read_text
 from penstock.engine.services import Running
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.workers.task import Task
-from penstock.workers.worker.task_loading import beside
+from penstock.workers.worker.task_loader import beside
 from penstock.workers.worker.worker import CONCURRENCY
 
 Workflows = Annotated[

@@ -10,14 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
-from penstock.engine.authoring.load import Loaded, load_text
+from penstock.engine.authoring.loader import Loaded, load_text
 from penstock.engine.authoring.offers import offers_by_task
 from penstock.engine.authoring.workflow_list import Listing
 from penstock.engine.services import Running
 from penstock.flow.checks.checks import BUDGET
 from penstock.flow.checks.findings import Report
-from penstock.flow.format.reading import from_plain
-from penstock.flow.format.writing import to_plain, write_yaml
+from penstock.flow.format.definition_parser import from_plain
+from penstock.flow.format.yaml_writer import to_plain, write_yaml
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError

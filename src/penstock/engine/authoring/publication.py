@@ -9,9 +9,9 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from penstock.engine.authoring.check_gate import reject_errors
-from penstock.engine.authoring.load import SUFFIXES, Loaded, Source, load, read_text
+from penstock.engine.authoring.loader import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.authoring.offers import offers_by_task
-from penstock.flow.format.writing import write_yaml
+from penstock.flow.format.yaml_writer import write_yaml
 from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.flow_cache import FlowCache, encode_offers

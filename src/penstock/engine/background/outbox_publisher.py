@@ -30,8 +30,8 @@ from penstock.store.errors import StoreError
 from penstock.store.rows.change import PendingEvent, Seen
 from penstock.store.rows.outbox import OutboxMessageRow
 from penstock.topics.bus import Outgoing
+from penstock.topics.buses import Buses
 from penstock.topics.errors import BusAway, MessageRefused
-from penstock.topics.opening import Buses
 
 LOCK_PREFIX = "/feeds/outbox/"
 MAX_BATCH = 200

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.boxes.failures import Failing
-from penstock.boxes.sending import Call, send
+from penstock.boxes.outbound_call import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.compile import webhook_of
 from penstock.flow.errors import PenstockError

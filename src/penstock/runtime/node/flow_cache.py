@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from penstock.flow.compile.compile import Flow, compile_flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Pauser
 from penstock.flow.values.payload import is_storable

@@ -19,7 +19,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.objects.context import Event, context_of, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import METADATA_FOLDER, FolderStore
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.protocol import Listed, Object
 from penstock.objects.stores import StoreCounts
 from penstock.sources.errors import SourceStopped

@@ -18,7 +18,7 @@ from penstock.flow.values.schedule import next_tick
 from penstock.objects.context import context_of, listed_object, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import FolderStore
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.node.flow_cache import FlowCache

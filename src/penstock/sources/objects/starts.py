@@ -12,7 +12,7 @@ from msgspec import Struct
 from penstock.expression import EvaluationError
 from penstock.flow.errors import PenstockError
 from penstock.objects.context import Event, context_of, is_own, scope_of, subject_of
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.protocol import Object
 from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.commands.commands import Commands

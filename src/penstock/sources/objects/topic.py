@@ -11,7 +11,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.views.run_view import time_text
 from penstock.objects.address import Address
 from penstock.objects.errors import OtherBucket
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.s3_notifications import Notice, Odd, read_notices
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
@@ -23,7 +23,7 @@ from penstock.sources.objects.starts import ObjectSource, ObjectStarts
 from penstock.sources.topic import next_messages
 from penstock.sources.triggers.trigger import Trigger
 from penstock.topics.bus import Message, group_of
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 
 log = logging.getLogger("penstock.objects")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from penstock.objects.folder import FolderStore
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.sources.objects.folder import FolderReader
 from penstock.sources.objects.topic import ObjectTopicReader
 from penstock.sources.triggers.trigger import Means, SourceReader, TriggerTarget
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 
 
 def reader_of(target: TriggerTarget, means: Means) -> SourceReader | None:

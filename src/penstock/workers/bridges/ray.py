@@ -22,7 +22,7 @@ from penstock.workers.execute.frames import Run, heard, packed, unpacked_up
 from penstock.workers.execute.task_call import failure
 from penstock.workers.execute.thread_pool import Ended, Landing
 from penstock.workers.resources import Resources
-from penstock.workers.worker.task_loading import is_file
+from penstock.workers.worker.task_loader import is_file
 from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")

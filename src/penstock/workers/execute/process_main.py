@@ -25,7 +25,7 @@ from penstock.workers.execute.frames import (
 )
 from penstock.workers.execute.task_call import CancelableCall, Outcome, not_offered
 from penstock.workers.task import Task
-from penstock.workers.worker.task_loading import TasksUnreadable, load_tasks
+from penstock.workers.worker.task_loader import TasksUnreadable, load_tasks
 
 
 class Child:

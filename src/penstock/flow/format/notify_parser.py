@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from penstock.flow.format import fields
 from penstock.flow.format.fields import Level, Read, Spot, read_level
-from penstock.flow.format.verify_reading import secret_name
+from penstock.flow.format.verify_parser import secret_name
 from penstock.flow.model.definition import Notice
 from penstock.flow.values.payload import is_storable
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from penstock.objects.signing import Keys, authorization
+from penstock.objects.s3_signature import Keys, authorization
 
 
 def signed(

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from penstock.boxes.failures import Failing, span_of, wrong
-from penstock.boxes.sending import Answer, Call, send
+from penstock.boxes.outbound_call import Answer, Call, send
 from penstock.boxes.states import States
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.model.retry_policy import Backoff

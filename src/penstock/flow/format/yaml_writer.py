@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from penstock.flow.format.reading import WORKFLOW
-from penstock.flow.format.source_reading import EXTERNAL, SOURCES
-from penstock.flow.format.step_reading import DEFAULTS, STEP
+from penstock.flow.format.definition_parser import WORKFLOW
+from penstock.flow.format.source_parser import EXTERNAL, SOURCES
+from penstock.flow.format.step_parser import DEFAULTS, STEP
 from penstock.flow.model.definition import (
     Backoff,
     Definition,

@@ -19,8 +19,8 @@ from penstock.flow.format.nodes import (
     plain,
     read_json_text,
 )
-from penstock.flow.format.notify_reading import NOTICE, read_notify
-from penstock.flow.format.source_reading import (
+from penstock.flow.format.notify_parser import NOTICE, read_notify
+from penstock.flow.format.source_parser import (
     EXTERNAL,
     FROM,
     MAX_EVENTS,
@@ -28,7 +28,7 @@ from penstock.flow.format.source_reading import (
     read_external,
     read_source,
 )
-from penstock.flow.format.step_reading import (
+from penstock.flow.format.step_parser import (
     BACKOFF,
     SLOT,
     STEP,

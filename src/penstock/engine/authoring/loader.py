@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.flow.compile.compile import Flow, Places, compile_flow
-from penstock.flow.format.reading import from_plain, read_located
+from penstock.flow.format.definition_parser import from_plain, read_located
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem

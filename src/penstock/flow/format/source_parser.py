@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.flow.format import fields
 from penstock.flow.format.fields import Level, Read, Spot, read_level, unknown_key, unknown_kind
-from penstock.flow.format.verify_reading import read_verify
+from penstock.flow.format.verify_parser import read_verify
 from penstock.flow.model.definition import External, From, Json, Source
 from penstock.flow.values.schedule import SHORTEST, cron_problem, zone_problem
 

@@ -184,7 +184,7 @@ def test_a_service_that_is_never_back_is_asked_until_the_time_out(tmp_path: Path
     assert (run["status"], run["steps"]["call"]["error"]["kind"]) == ("failed", "timeout")
 
 
-@pytest.mark.parametrize(("patience", "status"), [("REGISTRATION_TIMEOUT", 404), ("SILENCE_TIMEOUT", 503)])
+@pytest.mark.parametrize(("timeout", "status"), [("REGISTRATION_TIMEOUT", 404), ("SILENCE_TIMEOUT", 503)])
 def test_without_a_time_out_no_service_is_asked_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timeout: str, status: int
 ) -> None:

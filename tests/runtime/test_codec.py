@@ -174,7 +174,7 @@ def test_a_retried_fan_keeps_its_results() -> None:
     run.happen(Retried())
     run.check()
 
-    assert run.met >= {"results", "failed", "kept", "paused"}
+    assert run.met >= {"results", "failed", "reused", "paused"}
 
 
 def test_a_retried_fan_of_which_nothing_is_finished_is_kept() -> None:

@@ -385,7 +385,7 @@ def leaves(machine: Machine, draw: Draw, run: str) -> Pieces:
     event: PendingEvent = pending_event(
         *draw(some_keys()), body=machine.body(), until=until, seen=draw(maybe_id(machine))
     )
-    return {"kept": (event,)}
+    return {"pending_events": (event,)}
 
 
 def some_keys() -> st.SearchStrategy[list[tuple[str, str]]]:

@@ -26,6 +26,6 @@ async def test_the_settings_of_the_store_are_no_notes(store: Store) -> None:
 
 
 async def test_a_text_that_is_kept_stays_that_of_whoever_came_first(store: Store) -> None:
-    pending_events = [await store.keep_note("key", text) for text in ("one", "two")]
+    kept = [await store.keep_note("key", text) for text in ("one", "two")]
 
-    assert (pending_events, await store.notes("key")) == (["one", "one"], {"key": "one"})
+    assert (kept, await store.notes("key")) == (["one", "one"], {"key": "one"})

@@ -122,7 +122,7 @@ async def test_st1_a_change_that_cannot_be_applied_writes_nothing_at_all(place: 
         "locks": (lock("key"),),
         "keys": (("job", "7"),),
         "posts": (Post(A, b"x"), Post(None, b"x")),
-        "kept": (pending_event(("job", "8")),),
+        "pending_events": (pending_event(("job", "8")),),
     }
 
     committed = await store.commit(

@@ -20,10 +20,10 @@ async def live(store: PostgresStore) -> list[object]:
     """A run's life, with something of everything; what was seen on the way."""
     run, key = name(1), ("order", "7")
     seen = Seen("hook", "1", LATER)
-    pending_events = PendingEvent(
+    event = PendingEvent(
         keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen
     )
-    told: list[object] = [await store.keep(pending_events), await store.keep(pending_events)]
+    told: list[object] = [await store.keep(event), await store.keep(event)]
     first = await store.commit(
         [started(run, tasks=(task(),), keys=(key,), posts=(Post(None, b"hi"),), timers=((BEGAN, b"tick"),))]
     )

@@ -30,9 +30,9 @@ BAD: list[dict[str, Any]] = [
     {"keys": (("\0", "v"),)},
     {"seen": (Seen("hook", "\0"),)},
     {"seen": (Seen("\0", "1"),)},
-    {"kept": (pending_event(keys=(("k", "ü\0"),)),)},
-    {"kept": (pending_event(event="\0"),)},
-    {"kept": (pending_event(seen=Seen("hook", "\0")),)},
+    {"pending_events": (pending_event(keys=(("k", "ü\0"),)),)},
+    {"pending_events": (pending_event(event="\0"),)},
+    {"pending_events": (pending_event(seen=Seen("hook", "\0")),)},
     {"locks": (Lock("\0", 1, 1, -1, b""),)},
     {"unlocks": (Unlock("\0", 1, -1),)},
 ]

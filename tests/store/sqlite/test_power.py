@@ -68,7 +68,7 @@ def read(db: apsw.Connection) -> dict[str, int] | None:
 
 
 def cut(seed: int, folder: Path, made: Path | None, operations: int, synchronous: str) -> str:
-    """One power cut: `pending_events`, `lost` or `damaged`."""
+    """One power cut: `kept`, `lost` or `damaged`."""
     chance = random.Random(seed)
     before, after = folder / "before", folder / "after"
     for place in (before, after):
@@ -84,8 +84,8 @@ def cut(seed: int, folder: Path, made: Path | None, operations: int, synchronous
     found = left(after)
     if found is None:
         return "damaged"
-    pending_events = all(found.get(run, 0) >= revision for run, revision in acknowledged.items())
-    return "kept" if pending_events else "lost"
+    kept = all(found.get(run, 0) >= revision for run, revision in acknowledged.items())
+    return "kept" if kept else "lost"
 
 
 def cuts(folder: Path, synchronous: str, fresh: int, grown: int) -> dict[str, int]:

@@ -198,7 +198,7 @@ async def _raised(asked: Awaitable[object]) -> BaseException:
 @pytest.mark.parametrize("inline", [True, False])
 @pytest.mark.parametrize(("syncs", "kept"), [(1, True), (2, True), (5, True), (1, False)])
 def test_after_a_failed_commit_there_is_one_truth(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool, syncs: int, pending_events: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool, syncs: int, kept: bool
 ) -> None:
     """The disk fails to sync, and drops what it had: it can still be read, until the power is cut."""
     monkeypatch.setattr(transaction_runner, "REOPEN_PAUSE", 0.0)
@@ -210,7 +210,7 @@ def test_after_a_failed_commit_there_is_one_truth(
         acknowledged = set[str]()
         for number in range(40):
             if number == 20:
-                disk.failing, disk.keeps_failed = syncs, pending_events
+                disk.failing, disk.keeps_failed = syncs, kept
                 with pytest.raises(OutcomeUnknown, match="repeat it with the same idempotency key"):
                     await store.commit([begin(number)])
                 continue

@@ -353,12 +353,12 @@ def test_nothing_stays_behind_when_a_client_goes(serve: Serve) -> None:
         running = await client.engine._open()
         open_ = client.service.streams
         async with listening(client, f"/api/runs/{id}/stream"), listening(client, "/api/stream"):
-            while not running.node.watching._waiters:
+            while not running.node.run_watch._waiters:
                 await asyncio.sleep(0)
             most = len(open_)
         await until(lambda: not len(open_), "both streams to end")
         await asyncio.sleep(0)
-        return most, len(running.node.changes._wakes), running.node.watching._waiters
+        return most, len(running.node.changes._wakes), running.node.run_watch._waiters
 
     assert serve(talk) == (2, 0, {})
 

@@ -14,7 +14,7 @@ import pytest
 
 from penstock.cli.serve.process import _serve, read_post
 from penstock.cli.serve.up import publish_file
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.server.build import Front
 from penstock.store.sqlite.connection import MIGRATIONS
 from tests.cli.command import penstock, write
@@ -220,7 +220,7 @@ def test_a_server_is_ready_once_its_workflows_are_started(
             async with aiohttp.ClientSession() as session, session.get(f"{base}/ready") as answer:
                 return answer.status
 
-        async def publish(running: Running, base: str | None) -> None:
+        async def publish(running: EngineServices, base: str | None) -> None:
             found.append(await ask(base))
             await publish_file(running, folder / "flows" / "hello.yaml")
             found.append(asyncio.create_task(later(base)))

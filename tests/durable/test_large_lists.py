@@ -99,7 +99,7 @@ def test_failed_runs_are_read_a_few_at_a_time(place: Place, monkeypatch: pytest.
         runs = [await engine.start("bad") for _ in range(40)]
         for run in runs:
             await engine.wait(run, 20)
-        memory, asked = (await engine.running()).node.memory, []
+        memory, asked = (await engine.running()).node.run_cache, []
         fetch = memory.fetch
 
         async def counted(ids: Sequence[str], remember: bool = False) -> Any:

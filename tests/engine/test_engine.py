@@ -453,7 +453,7 @@ def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
 
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
-    while not engine._engine._running.node.watching._waiters:  # type: ignore[attr-defined]
+    while not engine._engine._running.node.run_watch._waiters:  # type: ignore[attr-defined]
         waiter.join(0.001)
     engine.close()
     waiter.join(10)

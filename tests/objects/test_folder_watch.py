@@ -15,7 +15,7 @@ import pytest
 from penstock import Engine
 from penstock.objects.folder import FolderStore
 from penstock.sources.objects.folder import FolderReader
-from penstock.sources.objects.folder_seen import Seen
+from penstock.sources.objects.folder_seen import SeenFiles
 from penstock.sources.triggers.lease import read_record, trigger_name
 from penstock.sources.triggers.trigger import Trigger
 from tests.databases import new_database
@@ -260,7 +260,7 @@ def test_what_comes_before_anybody_listens_is_told(
     monkeypatch.setattr("penstock.sources.objects.folder.CLOCK_SLACK", 0.05)
     monkeypatch.setattr("penstock.sources.objects.folder.ASSUMED_AGE", 0.1)
 
-    async def begun(feeder: FolderReader, feed: Trigger, seen: Seen) -> None:
+    async def begun(feeder: FolderReader, feed: Trigger, seen: SeenFiles) -> None:
         await asyncio.sleep(0.4)  # it takes a while until somebody feeds it
         await begin(feeder, feed, seen)
         folder.put("late.png")
@@ -499,9 +499,9 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(
 def test_what_was_being_told_when_the_node_died_is_told_once(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle, alive = Seen.settle, True
+    settle, alive = SeenFiles.settle, True
 
-    async def dying(seen: Seen) -> None:
+    async def dying(seen: SeenFiles) -> None:
         if alive:
             await settle(seen)
 
@@ -510,7 +510,7 @@ def test_what_was_being_told_when_the_node_died_is_told_once(
         await engine.publish(PICS, start=True)
         await watched(engine)
         alive = False
-        monkeypatch.setattr(Seen, "settle", dying)
+        monkeypatch.setattr(SeenFiles, "settle", dying)
         folder.put("a.png")
         return await told(engine, 1)
 

@@ -14,7 +14,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Entry, Plan
 from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Paused, Retried
-from penstock.runtime.codec.decoder import Ref, Stored, Unreadable, decode, decode_page, refs_of
+from penstock.runtime.codec.decoder import CorruptRecord, Ref, Stored, decode, decode_page, refs_of
 from penstock.runtime.codec.encoder import HeadEncoder, Packer, encode_header, encode_page, encode_parts
 from penstock.runtime.codec.format import MAX_INLINE_BYTES
 from penstock.store.rows.change import Part
@@ -286,7 +286,7 @@ FLOW = "a: {task: t}"
 def test_bytes_that_are_no_run_are_unreadable(head: bytes) -> None:
     rows = begun(FLOW).rows
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(CorruptRecord):
         Stored(rows.header, head, []).snapshot({}, Packer())
 
 
@@ -296,7 +296,7 @@ def test_a_damaged_head_is_unreadable_or_another_run_but_breaks_nothing() -> Non
     for at in range(len(rows.head)):
         try:
             Stored(rows.header, rows.head[:at] + b"\xc1" + rows.head[at + 1 :], []).snapshot({}, Packer())
-        except Unreadable:
+        except CorruptRecord:
             unreadable += 1
 
     assert unreadable > len(rows.head) // 3
@@ -307,7 +307,7 @@ def test_a_payload_that_is_gone_makes_the_run_unreadable() -> None:
     run.happen(Begun())
     run.check()
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(CorruptRecord):
         Stored(run.rows.header, run.rows.head, []).snapshot({}, Packer())
 
 

@@ -92,7 +92,7 @@ def test_a_run_weighs_what_its_steps_gave_also_long_ago(output: str) -> None:
             await engine.publish({"penstock": 1, "name": "one", "steps": steps})
             run = await engine.start("one")
             await until(engine.approvals, "a question")
-            kept = (await engine.running()).node.memory.get(run)
+            kept = (await engine.running()).node.run_cache.get(run)
             assert kept is not None
             return kept.pack.weight
 
@@ -109,7 +109,7 @@ def test_runs_that_are_too_heavy_together_go_on_from_the_store(
             await engine.publish({"penstock": 1, "name": "one", "steps": {"a": {"task": "t"}}})
             runs = [await engine.start("one", input={"text": "x" * 20_000}) for _ in range(3)]
             ended = [(await engine.wait(run, 20))["status"] for run in runs]
-            assert len((await engine.running()).node.memory) == 0
+            assert len((await engine.running()).node.run_cache) == 0
             return ended
 
     assert asyncio.run(main()) == ["succeeded"] * 3

@@ -83,7 +83,7 @@ def _show_from_memory(patch: Patch) -> None:
     """Show runs as this node last knew them, whoever led them on since."""
 
     async def look(self: Node, run: str, own: bool = False) -> CachedRun:
-        live = self.memory.get(run)
+        live = self.run_cache.get(run)
         return live if live is not None else await real(self, run, own)
 
     real = Node.look

@@ -12,11 +12,11 @@ from penstock.store.rows.change import (
     WHOLE,
     Change,
     EndedTask,
+    EventId,
     Lock,
     NewRun,
     NewTask,
     PendingEvent,
-    Seen,
     Unlock,
 )
 from penstock.store.rows.drafts import NewVersion
@@ -122,7 +122,7 @@ def pending_event(
     body: bytes = b"event",
     until: datetime = LATER,
     event: str = "e",
-    seen: Seen | None = None,
+    seen: EventId | None = None,
 ) -> PendingEvent:
     return PendingEvent(
         keys=keys, event=event, body=body, reason="no run has the key", until=until, seen=seen

@@ -14,13 +14,13 @@ from penstock.store.rows.change import (
     Change,
     Committed,
     EndedTask,
+    EventId,
     Message,
     NewTask,
     Outcome,
     Part,
     PendingEvent,
     Post,
-    Seen,
 )
 from penstock.store.rows.rows import (
     ClaimRequest,
@@ -392,10 +392,10 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         self.rows.pending_events[self.rows.next()] = KeptEvent(pending_event, self.clock())
         return None
 
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+    async def seen(self, ids: Sequence[EventId]) -> list[bool]:
         return [self._came(seen) for seen in ids]
 
-    def _came(self, seen: Seen) -> bool:
+    def _came(self, seen: EventId) -> bool:
         """An id whose time is over may come again."""
         id = self.rows.ids.get((seen.scope, seen.id))
         return id is not None and (id.until is None or id.until > self.clock())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows.change import WHOLE, Change, EndedTask, Part, Post, Seen
+from penstock.store.rows.change import WHOLE, Change, EndedTask, EventId, Part, Post
 from penstock.store.rows.rows import Filter, StoredRun
 from tests.store.builders import (
     LATER,
@@ -112,7 +112,7 @@ async def test_st1_a_payload_that_is_there_stays(store: Store) -> None:
 
 async def test_st1_a_change_that_cannot_be_applied_writes_nothing_at_all(place: Place) -> None:
     store = place.store
-    await given(store, start(A, new_run(start_key=("k", b"")), seen=(Seen("s", "1"),)), start(B))
+    await given(store, start(A, new_run(start_key=("k", b"")), seen=(EventId("s", "1"),)), start(B))
     before, runs = await place.counts(), await store.load([A, B])
     everything = {
         "parts": (Part("e", 1, 0, b"x"),),
@@ -127,16 +127,16 @@ async def test_st1_a_change_that_cannot_be_applied_writes_nothing_at_all(place: 
 
     committed = await store.commit(
         [
-            change(A, 7, **everything, seen=(Seen("s", "2"),)),
-            change(B, 1, **everything, seen=(Seen("s", "3"), Seen("s", "1"))),
-            start(C, new_run(start_key=("k", b"")), **everything, seen=(Seen("s", "4"),)),
+            change(A, 7, **everything, seen=(EventId("s", "2"),)),
+            change(B, 1, **everything, seen=(EventId("s", "3"), EventId("s", "1"))),
+            start(C, new_run(start_key=("k", b"")), **everything, seen=(EventId("s", "4"),)),
         ]
     )
 
     assert (committed.outcomes, committed.messages) == (["stale", "seen", "known"], [])
     assert await place.counts() == before
     assert await store.load([A, B, C]) == [*runs, None]
-    assert await store.seen([Seen("s", str(n)) for n in (1, 2, 3, 4)]) == [True, False, False, False]
+    assert await store.seen([EventId("s", str(n)) for n in (1, 2, 3, 4)]) == [True, False, False, False]
     assert await store.find([("job", "7")]) is None
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Seen
+from penstock.store.rows.change import EventId
 from penstock.store.rows.rows import PendingEventRow
 from tests.store.builders import (
     LATER,
@@ -120,7 +120,7 @@ async def test_st10_events_are_given_in_the_order_in_which_they_came(store: Stor
 
 async def test_st10_an_event_whose_key_has_a_run_is_not_kept(store: Store) -> None:
     await given(store, start(A, keys=(JOB,)))
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
 
     assert await store.keep(pending_event(("job", "8"), JOB, seen=id)) == A
     assert await store.undelivered(0, 10) == []
@@ -129,7 +129,7 @@ async def test_st10_an_event_whose_key_has_a_run_is_not_kept(store: Store) -> No
 
 
 async def test_st10_an_event_that_came_twice_is_kept_once(store: Store) -> None:
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
 
     answers = [await store.keep(pending_event(JOB, body=b"%d" % n, seen=id)) for n in range(3)]
 
@@ -140,7 +140,7 @@ async def test_st10_an_event_that_came_twice_is_kept_once(store: Store) -> None:
 
 async def test_st10_one_event_kept_by_two_nodes_at_once_is_kept_once(store: Store, other: Store) -> None:
     for n in range(10):
-        event = pending_event(JOB, seen=Seen("hook", str(n), LATER))
+        event = pending_event(JOB, seen=EventId("hook", str(n), LATER))
         answers = await asyncio.gather(store.keep(event), other.keep(event))
         assert sorted(answers, key=str) == ["", None]
 
@@ -207,7 +207,7 @@ async def test_st10_an_event_without_keys_is_only_shown(store: Store) -> None:
 async def test_st10_an_event_in_a_change_whose_id_came_before_is_dropped_and_the_change_applied(
     store: Store,
 ) -> None:
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
     await given(store, start(A, keys=(JOB,)))
 
     made = [
@@ -215,17 +215,17 @@ async def test_st10_an_event_in_a_change_whose_id_came_before_is_dropped_and_the
         for n in (1, 2)
     ]
     twice_at_once = [
-        pending_event(USER, body=b"%d" % n, seen=Seen("hook", "2", LATER + seconds(n))) for n in (3, 4)
+        pending_event(USER, body=b"%d" % n, seen=EventId("hook", "2", LATER + seconds(n))) for n in (3, 4)
     ]
     await given(store, start(B, pending_events=tuple(twice_at_once)))
 
     assert made == [[(A, b"1")], []]
     assert [row.body for row in await store.undelivered(0, 10)] == [b"3"]
-    assert await store.seen([id, Seen("hook", "2")]) == [True, True]
+    assert await store.seen([id, EventId("hook", "2")]) == [True, True]
 
 
 async def test_st10_an_event_in_a_change_that_is_refused_does_not_use_its_id_up(store: Store) -> None:
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
 
     stale = await store.commit([change(A, 7, pending_events=(pending_event(JOB, seen=id),))])
 

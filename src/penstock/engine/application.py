@@ -8,7 +8,7 @@ from datetime import timedelta
 from penstock.boxes.failures import Failing
 from penstock.boxes.outbound_call import Answer, Call, send
 from penstock.boxes.task_environment import TaskEnvironment
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.errors import PenstockError
 
 NOWHERE = TaskEnvironment()
@@ -27,7 +27,7 @@ class CallFailed(PenstockError):
 class ApplicationServices:
     """Calls to the outside, and what an application keeps to itself: secrets, workflows."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: EngineServices) -> None:
         self._running, self._environment = running, running.environment
 
     async def fetch(

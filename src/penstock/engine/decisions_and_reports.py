@@ -40,7 +40,7 @@ from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import MAX_PAGE_BYTES
 from penstock.steps.io_steps import KEY
 from penstock.store.protocol import Approvals, Store
-from penstock.store.rows.change import Seen
+from penstock.store.rows.change import EventId
 from penstock.store.rows.rows import ApprovalRow, LogLine
 
 Before = tuple[datetime, str]
@@ -145,7 +145,7 @@ class DecisionsAndReports:
             raise UnknownCallback
         outcome = await self._without_secrets(place, await self._called_back(place, body))
         digest = blake2b(key_text(body).encode(), digest_size=16).hexdigest()
-        seen = Seen(f"callback/{id}", digest, self._node.clock.now() + RETENTION)
+        seen = EventId(f"callback/{id}", digest, self._node.clock.now() + RETENTION)
         if await self._tell(place, outcome, seen) == "accepted":
             return "accepted"
         if (await self._store.seen([seen]))[0]:
@@ -194,7 +194,7 @@ class DecisionsAndReports:
             known[place] = await barring(self._store, *place, by)
         return known[place]
 
-    async def _tell(self, place: Attempted, outcome: Outcome, seen: Seen | None = None) -> Answer:
+    async def _tell(self, place: Attempted, outcome: Outcome, seen: EventId | None = None) -> Answer:
         if not is_result(outcome):
             outcome = redacted_outcome(outcome, await self._node.dispatch.redaction())
         told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)

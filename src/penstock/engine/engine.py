@@ -20,7 +20,7 @@ from penstock.engine.run_queries import RunQueries
 from penstock.engine.run_stream import Following
 from penstock.engine.runs import Calls, Runs
 from penstock.engine.schedules import Schedules
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.engine.sync import SyncEngine, closed
 from penstock.engine.workflows import Workflows
 from penstock.objects.stores import Stores
@@ -87,7 +87,7 @@ class Engine:
         grace: float | None = None,
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
-        running: Running | None = None,
+        running: EngineServices | None = None,
         fleet: ExecutorFactory | None = None,
         feed: bool = True,
         stores: Mapping[str, str] | None = None,
@@ -194,7 +194,7 @@ class Engine:
 
     # -- life ------------------------------------------------------------------------------------------------
 
-    async def running(self) -> Running:
+    async def running(self) -> EngineServices:
         """The store, the node and the worker that are at work: for what a server builds on them."""
         return await self._open()
 
@@ -221,7 +221,7 @@ class Engine:
         """The same engine for plain callers: every method waits for its answer."""
         return SyncEngine(Engine(url, **more))
 
-    async def _open(self) -> Running:
+    async def _open(self) -> EngineServices:
         """The store and all that works on it, opened at the first call."""
         if self._running is not None and not self._closed and not self._opening.locked():
             return self._running
@@ -235,7 +235,7 @@ class Engine:
                 self._parts = self._compose(self._running)
             return self._running
 
-    def _compose(self, running: Running) -> dict[str, Any]:
+    def _compose(self, running: EngineServices) -> dict[str, Any]:
         """The parts by the names of their classes."""
         store, node = running.store, running.node
         parts = (
@@ -249,7 +249,7 @@ class Engine:
         )
         return {type(part).__name__: part for part in parts}
 
-    async def _begin(self) -> Running:
+    async def _begin(self) -> EngineServices:
         how: dict[str, Any] = {
             "work": self._work,
             "concurrency": self._concurrency,
@@ -261,5 +261,5 @@ class Engine:
             "means": self._means,
         }
         if self._store is not None:
-            return await Running.on(self._store, self._tasks, shared=True, **how)
-        return await Running.open(self._url, self._tasks, **how)
+            return await EngineServices.on(self._store, self._tasks, shared=True, **how)
+        return await EngineServices.open(self._url, self._tasks, **how)

@@ -116,7 +116,7 @@ class Operations:
         """
         node = self._node
         failing = partial(list_failing, node)
-        found = await list_incidents(self._store, node.memory, read_filter(filters), cursor, failing)
+        found = await list_incidents(self._store, node.run_cache, read_filter(filters), cursor, failing)
         return {**found, "items": [node.owners.offer(each) for each in found["items"]]}
 
     async def workers(self) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.runtime.queries.change_feed import Reader
 from penstock.runtime.queries.history import show_history
 
@@ -14,7 +14,7 @@ from penstock.runtime.queries.history import show_history
 class Following:
     """For those who look on while runs go on."""
 
-    def __init__(self, opened: Callable[[], Awaitable[Running]]) -> None:
+    def __init__(self, opened: Callable[[], Awaitable[EngineServices]]) -> None:
         self._opened = opened
 
     async def last(self, run: str) -> int:
@@ -40,7 +40,7 @@ class Following:
             seen = after
             try:
                 async with asyncio.timeout(timeout):
-                    await node.watching.until(run, lambda now, seen=seen: now.seq > seen)  # type: ignore[misc]
+                    await node.run_watch.until(run, lambda now, seen=seen: now.seq > seen)  # type: ignore[misc]
             except TimeoutError:
                 yield None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.validation import validate_integers, validate_texts
 from penstock.runtime.errors import Invalid
@@ -22,7 +22,7 @@ MAX_TICKS = 100
 class Schedules:
     """The clocks of workflows. It only delegates."""
 
-    def __init__(self, opened: Callable[[], Awaitable[Running]]) -> None:
+    def __init__(self, opened: Callable[[], Awaitable[EngineServices]]) -> None:
         self._opened = opened
 
     async def all(self) -> list[dict[str, Any]]:

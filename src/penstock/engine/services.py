@@ -35,7 +35,7 @@ COLLECTION_THRESHOLD = 200_000
 """New objects after which the garbage collector searches for cycles; Python's own limit is 700."""
 
 
-class Running:
+class EngineServices:
     """Opened as a whole and closed as a whole."""
 
     def __init__(
@@ -86,7 +86,9 @@ class Running:
             self._publishing = asyncio.create_task(loop, name="publishing")
 
     @classmethod
-    async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
+    async def open(
+        cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any
+    ) -> EngineServices:
         """Open the store at an address and begin. Raises StoreError, SecretKeyError."""
         store = await open_store(url, migrate=migrate, warm_up=more.get("work", True))
         try:
@@ -117,7 +119,7 @@ class Running:
         means: Means | None = None,
         environment: TaskEnvironment | None = None,
         vault: Vault | None = None,
-    ) -> Running:
+    ) -> EngineServices:
         """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
         sources of workflows are fed."""
         means = means or Means()

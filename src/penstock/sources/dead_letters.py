@@ -17,7 +17,7 @@ from msgspec import Struct, to_builtins
 from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import decode_message, encode_message
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions.correlation import RETENTION
@@ -31,7 +31,7 @@ from penstock.sources.triggers.lease import read_state
 from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.topics.bus import Message
 
 TOPIC = "topic"
@@ -73,7 +73,9 @@ async def add_dead_start(
     key, tags = f"{kind}:{start.key}", dict(start.tags or {})
     said = RefusedStart(workflow=workflow, start_key=key, subject=start.subject, input=start.input, tags=tags)
     event = Outside(event=workflow, data=to_builtins(said), id=key)
-    await _add(store, event, reason, now, Seen(f"aside/{workflow}//object", _digest_of(key), now + RETENTION))
+    await _add(
+        store, event, reason, now, EventId(f"aside/{workflow}//object", _digest_of(key), now + RETENTION)
+    )
 
 
 async def add_dead_notice(
@@ -85,7 +87,7 @@ async def add_dead_notice(
     """
     reason = f"a record in a notification of store '{name}' was set aside: {error}"
     event = Outside(event=name, data={"store": name, "record": to_builtins(record)})
-    seen = Seen(f"aside/s3/{name}", _digest(encode_message(event)), now + RETENTION)
+    seen = EventId(f"aside/s3/{name}", _digest(encode_message(event)), now + RETENTION)
     await _add(store, event, reason, now, seen)
     return reason
 
@@ -146,7 +148,7 @@ async def _fire(flow: Flow, commands: Commands, event: str, messages: list[Topic
 def _data(body: bytes) -> Any:
     try:
         event = decode_message(body)
-    except Unreadable:
+    except CorruptRecord:
         return None
     return event.data if isinstance(event, Outside) else None
 
@@ -168,12 +170,14 @@ async def add_dead_message(
     seen = None
     if message.id is not None:
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
-        seen = Seen(scope, _digest_of(message.id), now + RETENTION)
+        seen = EventId(scope, _digest_of(message.id), now + RETENTION)
     await _add(trigger.node.store, dead, reason, now, seen)
     return reason
 
 
-async def _add(store: InboundEvents, event: Outside, reason: str, now: datetime, seen: Seen | None) -> None:
+async def _add(
+    store: InboundEvents, event: Outside, reason: str, now: datetime, seen: EventId | None
+) -> None:
     await store.keep(
         PendingEvent(
             keys=(),

@@ -35,7 +35,7 @@ from penstock.store.rows.access import (
     SecretRow,
     SessionRow,
 )
-from penstock.store.rows.change import Change, Committed, PendingEvent, Seen
+from penstock.store.rows.change import Change, Committed, EventId, PendingEvent
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 from penstock.store.rows.rows import (
@@ -191,7 +191,7 @@ class InboundEvents(Protocol):
         Answers the run where one has it by now: nothing is kept then. Answers "" where its id was seen before.
         """
 
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+    async def seen(self, ids: Sequence[EventId]) -> list[bool]:
         """Whether each id came before."""
 
     async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:

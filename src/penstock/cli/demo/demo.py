@@ -31,7 +31,7 @@ from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
 from penstock.cli.serve.up import Folder, folder_of, publish_file, serving_lists, validate_files
 from penstock.engine.authoring.loader import load
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.store.open import is_shared, sqlite_path
 
 HERE = "127.0.0.1"
@@ -140,7 +140,7 @@ class _Show:
         self.folder, self.post, self.parts, self.home, self.json = folder, post, parts, home, json
         self.usual = usual
 
-    async def __call__(self, running: Running, base: str | None) -> None:
+    async def __call__(self, running: EngineServices, base: str | None) -> None:
         assert base is not None and self.post.front is not None, "the demo answers over HTTP"
         _end_with_the_terminal()
         if not self.json:
@@ -184,7 +184,7 @@ class _Show:
         except OSError as error:
             return None, str(error)
 
-    async def _publish_broken(self, running: Running, file: Path) -> Scene:
+    async def _publish_broken(self, running: EngineServices, file: Path) -> Scene:
         """Publish what the checks refute, and the run of it that gets stuck."""
         why = "to show a run that is stuck"
         version = await running.catalog.publish(file, start=True, again=False, override=why)

@@ -14,7 +14,7 @@ from penstock.cli.demo.parts import SLOW
 from penstock.cli.io.console import note
 from penstock.cli.serve.announcement import Shown
 from penstock.engine.engine import Engine
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.runtime.errors import InvalidInput
 
 RUN_TIMEOUT = 30.0
@@ -84,7 +84,7 @@ FIELDS = {name: {"names": ["Ada", "Grace"]} for name in ("viblio", "viblio_faces
 """What people fill in where the demo decides for them."""
 
 
-async def scenes_of(running: Running, shown: Shown, transcoder: bool) -> list[Scene]:
+async def scenes_of(running: EngineServices, shown: Shown, transcoder: bool) -> list[Scene]:
     """What is played of a workflow: its own example; where it waits for outside, once helped and once left waiting."""
     flow, _ = await running.node.flows.newest(shown.name)
     definition = flow.definition
@@ -114,14 +114,14 @@ def subject_of(input: Any) -> str:
     return next((str(given[name]) for name in ("filename", "s3_key", "key") if name in given), "the example")
 
 
-async def play_all(running: Running, scenes: Sequence[Scene]) -> list[Played]:
+async def play_all(running: EngineServices, scenes: Sequence[Scene]) -> list[Played]:
     """Play all scenes at once; those whose input their workflow does not take are told, and left out."""
     engine = Engine(running=running)
     played = await asyncio.gather(*(_play_fitting(engine, running, scene) for scene in scenes))
     return [each for each in played if each is not None]
 
 
-async def _play_fitting(engine: Engine, running: Running, scene: Scene) -> Played | None:
+async def _play_fitting(engine: Engine, running: EngineServices, scene: Scene) -> Played | None:
     try:
         return await _play(engine, running, scene)
     except InvalidInput as error:
@@ -129,7 +129,7 @@ async def _play_fitting(engine: Engine, running: Running, scene: Scene) -> Playe
         return None
 
 
-async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
+async def _play(engine: Engine, running: EngineServices, scene: Scene) -> Played:
     """Start a run, once however often the demo is started on one database, and bring it as far as the scene says."""
     run = await engine.start(
         scene.workflow,
@@ -155,7 +155,9 @@ async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
     return Played(run, scene, view["status"], words, None if question is None else str(question["id"]))
 
 
-async def _help(engine: Engine, running: Running, scene: Scene, run: str, awaited: Sequence[str]) -> None:
+async def _help(
+    engine: Engine, running: EngineServices, scene: Scene, run: str, awaited: Sequence[str]
+) -> None:
     """Decide what people are asked, and fire the outside events that the run waits for."""
     for question in await _asked(engine, run):
         await engine.decide(question["id"], "approved", fields=scene.fields, by="demo")

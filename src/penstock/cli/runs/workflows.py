@@ -22,7 +22,7 @@ from penstock.cli.runs.filters import read_pair
 from penstock.cli.runs.runs import show_view
 from penstock.cli.runs.watch_stream import watched
 from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.checks.findings import Finding
 from penstock.flow.model.problems import DefinitionError
 
@@ -128,7 +128,7 @@ def _published(at: Target, workflow: Read, note: str | None, start: bool | None)
 async def _published_to_database(
     db: str, workflow: Read, text: str, note: str | None, start: bool | None
 ) -> dict[str, Any]:
-    running = await Running.open(db, workflow.tasks, work=False, feed=False)
+    running = await EngineServices.open(db, workflow.tasks, work=False, feed=False)
     try:
         version = await running.catalog.publish(text, note, start, again=False)
         findings = [each.to_plain() for each in check_loaded(workflow.loaded).findings]

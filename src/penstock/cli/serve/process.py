@@ -30,7 +30,7 @@ from penstock.cli.io.inputs import import_tasks, one_of, read_duration
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.settings import settings_of
 from penstock.engine import event_loop
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.model.names import wrong_identifier
 from penstock.flow.values.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to, redact_logs
@@ -89,7 +89,7 @@ class Post(Struct, frozen=True, kw_only=True):
         return {name: getattr(self, name) for name in names}
 
 
-Announce = Callable[[Running, str | None], Awaitable[None]]
+Announce = Callable[[EngineServices, str | None], Awaitable[None]]
 """Told what runs and, where it answers over HTTP, at which address."""
 
 
@@ -159,9 +159,9 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
 
 
 @asynccontextmanager
-async def _working(post: Post, role: str) -> AsyncIterator[Running]:
+async def _working(post: Post, role: str) -> AsyncIterator[EngineServices]:
     """The engine and its worker; at the end what runs has the grace to finish."""
-    running = await Running.open(
+    running = await EngineServices.open(
         post.db,
         post.tasks,
         **post.of_worker(),
@@ -182,7 +182,7 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
 
 
 def _answering(
-    post: Post, running: Running, listener: socket.socket | None, begun: asyncio.Event
+    post: Post, running: EngineServices, listener: socket.socket | None, begun: asyncio.Event
 ) -> AbstractAsyncContextManager[str | None]:
     if post.front is None or listener is None:
         return nullcontext()
@@ -255,7 +255,7 @@ def worker_stats(worker: Worker) -> dict[str, Any]:
     return {"id": worker.id, "name": worker.name, **worker.counts}
 
 
-def stats_of(running: Running) -> dict[str, Any]:
+def stats_of(running: EngineServices) -> dict[str, Any]:
     """The counters of a node and its worker."""
     node, worker = running.node, running.worker
     dispatch, advancer, ringing = node.dispatch, node.advancer, node.timers

@@ -13,7 +13,7 @@ from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
 from penstock.engine.authoring.loader import Loaded, load_text
 from penstock.engine.authoring.offers import offers_by_task
 from penstock.engine.authoring.workflow_list import Listing
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.checks.checks import BUDGET
 from penstock.flow.checks.findings import Report
 from penstock.flow.format.definition_parser import from_plain
@@ -53,7 +53,7 @@ class Checked(Struct, frozen=True):
 class Drafts:
     """The drafts of one engine. A published workflow without a draft reads as its newest version."""
 
-    def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
+    def __init__(self, opened: Callable[[], Awaitable[EngineServices]], tasks: Mapping[str, Task]) -> None:
         self._opened, self.tasks = opened, tasks
         self.threads = Threads(MAX_CONCURRENT_CHECKS, "penstock-check")
         self.tries = Threads(
@@ -234,7 +234,7 @@ class Drafts:
         return found
 
     async def _look(
-        self, running: Running, workflow: str
+        self, running: EngineServices, workflow: str
     ) -> tuple[DraftRow | None, Version | None, WorkflowState | None]:
         draft = await running.store.draft(workflow)
         newest = await running.store.version(workflow, None)

@@ -38,7 +38,7 @@ class Boxes:
 
     def __init__(self, node: Node, environment: TaskEnvironment) -> None:
         environment.callback_tokens = environment.callback_tokens or CallbackTokens(node.store.keep_note)
-        environment.jobs = environment.jobs or Jobs(node.store, node.memory)
+        environment.jobs = environment.jobs or Jobs(node.store, node.run_cache)
         environment.record = self._record
         environment.redaction = self._redaction
         environment.call_order = CallOrder(node.store, node.clock.now)

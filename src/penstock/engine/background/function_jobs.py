@@ -17,8 +17,8 @@ log = logging.getLogger("penstock.boxes")
 class Jobs:
     """See `boxes.polling.Jobs`. A database that is away costs a call at most, never the step."""
 
-    def __init__(self, store: Notes, memory: RunCache) -> None:
-        self._store, self._memory = store, memory
+    def __init__(self, store: Notes, run_cache: RunCache) -> None:
+        self._store, self._memory = store, run_cache
 
     async def known(self, ctx: Context) -> str | None:
         try:

@@ -27,7 +27,7 @@ from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
 from penstock.sources.triggers.lease import LEASE_DURATION, Lost, NodeLease, TriggerLease
 from penstock.store.errors import StoreError
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.store.rows.outbox import OutboxMessageRow
 from penstock.topics.bus import Outgoing
 from penstock.topics.buses import Buses
@@ -244,7 +244,7 @@ class Publishing:
             body=encode_message(Outside(event="notify", data=said, id=id)),
             reason=f"what run {message.run} publishes was set aside: {redact(str(error))}"[:2000],
             until=until,
-            seen=Seen(f"outbox/{bus}/{message.topic}", id, until),
+            seen=EventId(f"outbox/{bus}/{message.topic}", id, until),
         )
         await self.node.store.keep(kept)
 

@@ -32,7 +32,7 @@ from penstock.runtime.codec.format import ENTRY_KINDS, FORMAT, INPUT, MARK, PLAI
 from penstock.store.rows.change import Part
 
 
-class Unreadable(Exception):
+class CorruptRecord(Exception):
     """Written by a later Penstock, or damaged: it is left alone and told of."""
 
 
@@ -66,9 +66,9 @@ class Stored:
             self._may_refer = [decoded for body, decoded in self._pieces(header, head) if MARK in body]
             formats = self._header[0], self._head[0]
         except Exception as error:
-            raise Unreadable(str(error)) from error
+            raise CorruptRecord(str(error)) from error
         if formats not in ((FORMAT, FORMAT), (FORMAT, PLAIN)):
-            raise Unreadable(f"its format is {formats[1]}, this Penstock knows {FORMAT} and {PLAIN}")
+            raise CorruptRecord(f"its format is {formats[1]}, this Penstock knows {FORMAT} and {PLAIN}")
         self._plain = head if formats[1] == PLAIN else None
         self._bodies: dict[bytes, Any] = {}
 
@@ -95,7 +95,7 @@ class Stored:
                 self._snapshot() if self._plain is None else decode_plain(self._plain, self._header_value())
             )
         except Exception as error:
-            raise Unreadable(f"{type(error).__name__}: {error}") from error
+            raise CorruptRecord(f"{type(error).__name__}: {error}") from error
 
     def _value(self, value: Any) -> Any:
         return self._bodies[value.digest] if type(value) is Ref else value

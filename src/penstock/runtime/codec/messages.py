@@ -8,7 +8,7 @@ from msgspec import Struct, ValidationError
 from msgspec.msgpack import Decoder
 
 from penstock.flow.model.run_input import RunInput
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.format import encode
 
 
@@ -36,4 +36,4 @@ def decode_message(body: bytes) -> Message:
         message: Message = _decode(body)
         return message
     except (ValidationError, ValueError) as error:
-        raise Unreadable(str(error)) from error
+        raise CorruptRecord(str(error)) from error

@@ -66,7 +66,7 @@ from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.call_outcome import current_call, note_change
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, WorkflowVersions
-from penstock.store.rows.change import Post, Seen
+from penstock.store.rows.change import EventId, Post
 from penstock.store.rows.rows import WorkflowState
 
 log = logging.getLogger("penstock.commands")
@@ -210,7 +210,7 @@ class Commands:
             if answer != "superseded":
                 return answer
             self._flows.forget()  # a pause came or went, or something was published
-        raise restless(workflow)
+        raise pause_flapping_error(workflow)
 
     async def _make(
         self,
@@ -294,7 +294,7 @@ class Commands:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload, SlotFull."""
         validate_texts(event=event.event)
         validate_keys(id=event.id)
-        seen = None if event.id is None else Seen(run, event.id)
+        seen = None if event.id is None else EventId(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
         return self._counted(await self._event(live, event, seen))
@@ -343,7 +343,7 @@ class Commands:
                 return
         raise UndeclaredEvent(None, event, sorted(known))
 
-    async def _event(self, live: CachedRun, event: Outside, seen: Seen | None) -> Answer:
+    async def _event(self, live: CachedRun, event: Outside, seen: EventId | None) -> Answer:
         self._owners.authorize(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
@@ -388,7 +388,7 @@ class Commands:
             if answer != "superseded":
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
-        raise restless(flow.name)
+        raise pause_flapping_error(flow.name)
 
     async def rerun(
         self, run: str, version: int | None = None, input: Any = None, begun: BegunFrom | None = None
@@ -428,7 +428,7 @@ class Commands:
         """The run as it is. Raises UnknownRun."""
         return await self._look(run)
 
-    def ask(self, run: str, run_input: RunInput, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
+    def ask(self, run: str, run_input: RunInput, *, seen: EventId | None = None) -> asyncio.Future[Answer]:
         """Let one thing happen; how it was taken, once it is durable."""
         return self._answered(Request(run, run_input, seen=seen, audit=audit_for(run)))
 
@@ -486,7 +486,7 @@ def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:
     return NotRetryable(snapshot.run.id, snapshot.status, step if failed else None)
 
 
-def restless(workflow: str) -> PenstockError:
+def pause_flapping_error(workflow: str) -> PenstockError:
     """Pauses come and go faster than anything can be decided."""
     return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
 

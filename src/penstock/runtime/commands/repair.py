@@ -18,7 +18,7 @@ from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.model.tags import visible
 from penstock.runtime.commands.approval_bypass import approvals_in, approvals_left_out, reject_approval_bypass
-from penstock.runtime.commands.commands import MAX_PAUSE_CONFLICTS, Commands, restless
+from penstock.runtime.commands.commands import MAX_PAUSE_CONFLICTS, Commands, pause_flapping_error
 from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
@@ -103,7 +103,7 @@ class RepairCommands:
             if await self._commands.ask(run, request) == "accepted":
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
-        raise restless(live.flow.name)
+        raise pause_flapping_error(live.flow.name)
 
     async def _reject_approval_bypass(
         self, live: CachedRun, steps: Sequence[str], begins: bool = False

@@ -104,8 +104,10 @@ class TokenRows(RunViews, TokenRole, Protocol):
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: TokenRows, memory: RunCache, repairs: RepairCommands, owners: Owners) -> None:
-        self._store, self._memory, self._repairs, self._owners = store, memory, repairs, owners
+    def __init__(
+        self, store: TokenRows, run_cache: RunCache, repairs: RepairCommands, owners: Owners
+    ) -> None:
+        self._store, self._run_cache, self._repairs, self._owners = store, run_cache, repairs, owners
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -138,7 +140,7 @@ class Tokens:
         while True:
             rows = await self._store.runs(filter)
             looked += len(rows)
-            lives = await self._memory.fetch([row.id for row in rows])
+            lives = await self._run_cache.fetch([row.id for row in rows])
             for row in rows:
                 live = lives.get(row.id)
                 if isinstance(live, CachedRun):
@@ -210,7 +212,7 @@ class Tokens:
         versions = {one.version for one in edit.old()}
         if len(versions) > 1:
             raise Invalid("tokens of one run have one version: the number of its last history entry")
-        live = (await self._memory.fetch([run])).get(run)
+        live = (await self._run_cache.fetch([run])).get(run)
         if not isinstance(live, CachedRun) or live.snapshot.run.workflow != workflow:
             raise UnknownRun(run)
         waiting = {each["name"]: each["data"] for each in tokens_of(live)}

@@ -101,7 +101,7 @@ class Advancer:
         self,
         store: Runs,
         flows: FlowCache,
-        memory: RunCache,
+        run_cache: RunCache,
         requests: RequestQueue,
         dispatch: Dispatch,
         timers: Timers,
@@ -109,7 +109,7 @@ class Advancer:
         shared: bool,
         settled: Sequence[Settled],
     ) -> None:
-        self._store, self._flows, self._memory = store, flows, memory
+        self._store, self._flows, self._run_cache = store, flows, run_cache
         self._requests, self._dispatch, self._timers = requests, dispatch, timers
         self._clock, self._shared = clock, shared
         self._busy: set[str] = set()
@@ -157,7 +157,7 @@ class Advancer:
             if not isinstance(error, StoreUnavailable | asyncio.CancelledError):
                 log.exception("a batch of %d runs was not decided", len(batch))
             for run in batch:
-                self._memory.forget(run)
+                self._run_cache.forget(run)
         finally:
             self._busy.difference_update(batch)
             self._lanes.release()
@@ -191,7 +191,7 @@ class Advancer:
         wanted: list[str] = []
         for run, requests in batch.items():
             first = requests[0]
-            live = self._memory.get(run)
+            live = self._run_cache.get(run)
             if first.new is not None and live is None:
                 assert first.flow is not None, "a run is made only with its flow"
                 lives[run] = CachedRun(first.flow, first.new)
@@ -200,7 +200,7 @@ class Advancer:
             else:
                 lives[run] = live
         if wanted:
-            lives.update(await self._memory.fetch(wanted, remember=True))
+            lives.update(await self._run_cache.fetch(wanted, remember=True))
         return lives
 
     def _decide_some(
@@ -239,7 +239,7 @@ class Advancer:
 
     def _undecided(self, live: CachedRun, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
-        self._memory.forget(live.snapshot.run.id)
+        self._run_cache.forget(live.snapshot.run.id)
         self._poison_runs.tell(requests, error)
 
     def _reject(self, run: str, requests: list[Request], error: BaseException | None) -> None:
@@ -333,7 +333,7 @@ class Advancer:
 
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
         """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
-        memory = self._memory
+        run_cache = self._run_cache
         self._poison_runs.settle(decisions)
         given: Reserved = []
         rest: list[tuple[Decision, Change, Reserved]] = []
@@ -344,9 +344,9 @@ class Advancer:
             live.first = None if change.new is None else change.tasks
             live.state = decision.state
             if snapshot.status != "running" and snapshot.ended:
-                memory.forget(change.run)
+                run_cache.forget(change.run)
             else:
-                memory.keep(change.run, live)
+                run_cache.keep(change.run, live)
             if slots:
                 given += slots
                 decision.slots = []  # it is freed by who gives its decision up: never one that was handed over
@@ -379,7 +379,7 @@ class Advancer:
             request.tell(answer)
 
     def _give_up(self, decision: Decision) -> None:
-        self._memory.forget(decision.live.snapshot.run.id)
+        self._run_cache.forget(decision.live.snapshot.run.id)
         if decision.slots:
             self._dispatch.free(decision.slots)
             decision.slots = []

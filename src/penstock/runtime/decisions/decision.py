@@ -14,7 +14,7 @@ from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import RunInput
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Change, PendingEvent, Post, Seen
+from penstock.store.rows.change import Change, EventId, PendingEvent, Post
 from penstock.store.rows.rows import Lease
 
 DEFAULT_HEARTBEAT = timedelta(seconds=60)
@@ -59,7 +59,7 @@ class Request(Struct, eq=False):
     lease: Lease | None = None  # of the attempt that this ends
     rung: int | None = None  # the timer that this is
     read: int | None = None  # the message that this is
-    seen: Seen | None = None
+    seen: EventId | None = None
     new: Snapshot | None = None
     flow: Flow | None = None  # of `new`
     start_key: tuple[str, bytes] | None = None

@@ -275,7 +275,10 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) 
     if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
         rare["rest"] = new_rest(live.flow, was, snapshot)
     if decision.parked or plan.emissions:
-        rare["pending_events"] = (*decision.parked, *(pending_event_of(each, decision.now) for each in plan.emissions))
+        rare["pending_events"] = (
+            *decision.parked,
+            *(pending_event_of(each, decision.now) for each in plan.emissions),
+        )
 
 
 def _add_keys(rare: dict[str, Any], plan: Plan) -> None:

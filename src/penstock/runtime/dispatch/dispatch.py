@@ -116,7 +116,7 @@ class Dispatch:
     def __init__(
         self,
         store: DispatchRows,
-        memory: RunCache,
+        run_cache: RunCache,
         clock: StoreClock,
         submit: Callable[[Request], None],
         expect: Callable[[datetime], None],
@@ -124,7 +124,7 @@ class Dispatch:
         *,
         shared: bool,
     ) -> None:
-        self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
+        self._store, self._run_cache, self._clock, self._shared = store, run_cache, clock, shared
         self._submit, self._expect = submit, expect
         self._slots: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
@@ -359,14 +359,16 @@ class Dispatch:
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
         """The assignments of these leases. If the run contradicts a lease, that lease expires unused."""
-        found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
+        found = {
+            each.lease: self._attempt(self._run_cache.get(each.lease.run), each.lease) for each in leased
+        }
         missing = list(dict.fromkeys(lease.run for lease, attempt in found.items() if attempt is None))
-        fetched = await self._memory.fetch(missing) if missing else {}
+        fetched = await self._run_cache.fetch(missing) if missing else {}
         if self._shared:
             # Its report comes next, and would read it again. Where nobody else writes, nothing tells that one is old.
             for run, live in fetched.items():
                 if isinstance(live, CachedRun):
-                    self._memory.offer(run, live)
+                    self._run_cache.offer(run, live)
         made: list[Assignment] = []
         for each in leased:
             attempt = found[each.lease] or self._attempt(fetched.get(each.lease.run), each.lease)

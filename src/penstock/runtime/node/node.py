@@ -54,21 +54,29 @@ class Node:
         self.store, self.clock, self.shared = store, clock, shared
         self.flows = FlowCache(store, shared, suffix)
         self.owners = Owners()
-        self.memory = RunCache(store, self.flows)
+        self.run_cache = RunCache(store, self.flows)
         self.requests = RequestQueue()
         self.commands = Commands(store, self.flows, self.owners, clock, self.requests.submit, self.look, ids)
         self.repairs = RepairCommands(self.commands, self.flows, self.owners, clock)
-        self.tokens = Tokens(store, self.memory, self.repairs, self.owners)
-        self.watching = RunWatch(self.memory, self.look, shared)
+        self.tokens = Tokens(store, self.run_cache, self.repairs, self.owners)
+        self.run_watch = RunWatch(self.run_cache, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
         poll = SHARED_POLL_INTERVAL if shared else EXCLUSIVE_POLL_INTERVAL
         self.timers = Timers(store, clock, poll, self.requests.submit, self.commands.begin_child)
         self.dispatch = Dispatch(
-            store, self.memory, clock, self.requests.submit, self.timers.expect, redaction, shared=shared
+            store, self.run_cache, clock, self.requests.submit, self.timers.expect, redaction, shared=shared
         )
-        settled = [self.timers.settled, self.watching.settled, self.changes.settled]
+        settled = [self.timers.settled, self.run_watch.settled, self.changes.settled]
         self.advancer = Advancer(
-            store, self.flows, self.memory, self.requests, self.dispatch, self.timers, clock, shared, settled
+            store,
+            self.flows,
+            self.run_cache,
+            self.requests,
+            self.dispatch,
+            self.timers,
+            clock,
+            shared,
+            settled,
         )
         self.retention = Retention(store, {**DEFAULT_RETENTION, **(days or {})})
         self.calls = CallStats()
@@ -113,17 +121,17 @@ class Node:
         await asyncio.gather(*self._loops, return_exceptions=True)
         error = PenstockError("this engine is closed")
         self.requests.close(error)
-        self.watching.fail(error)
+        self.run_watch.fail(error)
 
     async def look(self, run: str, own: bool = False) -> CachedRun:
         """The run as the store has it, or as this node wrote it. Raises UnknownRun, UnreadableRun.
 
         With `own` as this node wrote it also where others may have led it on since: it was just made here.
         """
-        live = self.memory.get(run) if own or not self.shared else None
+        live = self.run_cache.get(run) if own or not self.shared else None
         if live is not None:
             return live
-        found = (await self.memory.fetch([run])).get(run)
+        found = (await self.run_cache.fetch([run])).get(run)
         if found is None:
             raise UnknownRun(run)
         if isinstance(found, BaseException):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from penstock.flow.model.run_input import Outside, Reported, TimedOut
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import StartChild, decode_message
 from penstock.runtime.decisions.decision import Decision, Request
 from penstock.runtime.node.background_tasks import is_set_within
@@ -127,7 +127,7 @@ class Timers:
         self.rung += 1
         run_input = decode_message(timer.body)
         if isinstance(run_input, StartChild):
-            raise Unreadable("a timer begins no run")
+            raise CorruptRecord("a timer begins no run")
         self._take(("timer", timer.id), Request(timer.run, run_input, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:

@@ -42,7 +42,7 @@ class IncidentCursor(Struct, frozen=True, array_like=True):
 
 async def list_incidents(
     store: Incidents,
-    memory: RunCache,
+    run_cache: RunCache,
     filter: Filter,
     cursor: str | None,
     failing: Failing,
@@ -63,7 +63,7 @@ async def list_incidents(
         else:
             # A few at a time: runs are read whole, and nobody knows how large they are.
             few = min(MAX_PAYLOADS_PER_READ, limit - len(items))
-            found, following = await _some(store, memory, filter, following, few, bound)
+            found, following = await _some(store, run_cache, filter, following, few, bound)
         items += found
         fit, left = fitting(found, left)
         left = left if fit == len(found) else 0
@@ -86,7 +86,7 @@ def _sources(
 
 
 async def _some(
-    store: Incidents, memory: RunCache, filter: Filter, place: IncidentCursor, limit: int, bound: bool
+    store: Incidents, run_cache: RunCache, filter: Filter, place: IncidentCursor, limit: int, bound: bool
 ) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
     """The next few of one kind, and where to go on."""
     kind = KINDS[place.kind] if 0 <= place.kind < len(KINDS) else "undelivered"
@@ -100,7 +100,7 @@ async def _some(
         limit=limit + 1,
     )
     rows = await store.runs(filter)
-    lives = await memory.fetch([row.id for row in rows[:limit]])
+    lives = await run_cache.fetch([row.id for row in rows[:limit]])
     items = [item for row in rows[:limit] for item in _of_run(kind, row, lives.get(row.id))]
     if len(rows) <= limit:
         return items, IncidentCursor(place.kind + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.commands.validation import validate_step
 from penstock.runtime.node.run_cache import CachedRun
@@ -53,5 +53,5 @@ def _read(body: bytes) -> Any:
     """What a timer says; one that cannot be read says nothing."""
     try:
         return decode_message(body)
-    except Unreadable:
+    except CorruptRecord:
         return None

@@ -23,7 +23,7 @@ from penstock.objects.object_filter import Matching
 from penstock.objects.protocol import Listed, Object
 from penstock.objects.stores import StoreCounts
 from penstock.sources.errors import SourceStopped
-from penstock.sources.objects.folder_seen import Seen, Telling, folder_digest
+from penstock.sources.objects.folder_seen import SeenFiles, Telling, folder_digest
 from penstock.sources.objects.folder_watch import FolderWatch
 from penstock.sources.objects.starts import counted, wanted
 from penstock.sources.triggers.trigger import Start, Trigger
@@ -59,7 +59,7 @@ class FolderReader:
     async def run(self, trigger: Trigger) -> None:
         """Watch until it is to stop. Raises ObjectStoreAway where the folder is not there, SourceStopped."""
         await self._store.check()
-        seen = Seen(trigger.node.store, trigger.workflow, self._store.path)
+        seen = SeenFiles(trigger.node.store, trigger.workflow, self._store.path)
         await seen.load()
         self._pending.clear()
         self._went.clear()
@@ -74,7 +74,7 @@ class FolderReader:
             # Nobody knows it yet, and it may be started again meanwhile.
             raise SourceStopped(trigger.workflow)
 
-    async def _begin(self, trigger: Trigger, seen: Seen) -> None:
+    async def _begin(self, trigger: Trigger, seen: SeenFiles) -> None:
         """A source that is started for the first time, or again, is about what comes from then on.
 
         And about what came before it was stopped and nobody has told: there may have been no time for it, or nobody.
@@ -94,7 +94,7 @@ class FolderReader:
         if trigger.was_stopped or was != here:
             await trigger.save(here)
 
-    async def _skip(self, seen: Seen, until: float, since: float) -> None:
+    async def _skip(self, seen: SeenFiles, until: float, since: float) -> None:
         """Take what came after the one time and before the other as seen, and what is gone as gone."""
         there: dict[str, str | None] = dict.fromkeys(seen.all_keys())
         async for each, came in self._dated():
@@ -115,7 +115,7 @@ class FolderReader:
 
     # -- looking -------------------------------------------------------------------------------------------
 
-    async def _watch(self, trigger: Trigger, seen: Seen) -> None:
+    async def _watch(self, trigger: Trigger, seen: SeenFiles) -> None:
         from watchfiles import Change
 
         self._walked = -WALK_INTERVAL  # as soon as somebody listens: what came before would never be told
@@ -139,7 +139,7 @@ class FolderReader:
         finally:
             watch.close()
 
-    async def _walk(self, seen: Seen) -> None:
+    async def _walk(self, seen: SeenFiles) -> None:
         """Hold all files against what was seen."""
         self._walked = time.monotonic()
         missing = set(seen.all_keys())
@@ -151,7 +151,7 @@ class FolderReader:
             self._note(seen, key, "")
         self._counts.tell_names(len(self._store.unreadable), self._store.why_unread())
 
-    async def _look(self, seen: Seen, paths: Collection[str], went: Collection[str]) -> None:
+    async def _look(self, seen: SeenFiles, paths: Collection[str], went: Collection[str]) -> None:
         for path in sorted(paths):
             key = os.path.relpath(path, self._store.path)
             if key == "." or key.split("/")[0] == METADATA_FOLDER:
@@ -163,7 +163,7 @@ class FolderReader:
             else:
                 await self._look_at(seen, key, path in went)
 
-    async def _look_at(self, seen: Seen, key: str, went: bool) -> None:
+    async def _look_at(self, seen: SeenFiles, key: str, went: bool) -> None:
         try:
             etag = await self._etag(key)
         except ObjectRefused:
@@ -190,7 +190,7 @@ class FolderReader:
         self._went.add(key)
         self._pending[key] = "", JUST_NOW
 
-    def _note(self, seen: Seen, key: str, etag: str) -> None:
+    def _note(self, seen: SeenFiles, key: str, etag: str) -> None:
         """How a file was found; an empty state is that of one that is gone."""
         if key in self._went:
             return  # that is told first
@@ -201,7 +201,7 @@ class FolderReader:
 
     # -- telling -------------------------------------------------------------------------------------------
 
-    async def _settle(self, trigger: Trigger, seen: Seen) -> None:
+    async def _settle(self, trigger: Trigger, seen: SeenFiles) -> None:
         """Start what has been quiet for long enough: what went, and then what came, in that order."""
         now = time.monotonic()
         until = now - QUIET_SECONDS
@@ -220,7 +220,7 @@ class FolderReader:
             await self._tell(trigger, seen, due[first : first + MAX_BATCH])
         self._counts.counts["pending"] = len(self._pending)
 
-    async def _tell(self, trigger: Trigger, seen: Seen, keys: Sequence[str]) -> None:
+    async def _tell(self, trigger: Trigger, seen: SeenFiles, keys: Sequence[str]) -> None:
         await trigger.ready()  # before it is written down: what came after a stop is told by nobody
         found: dict[str, tuple[Object, Event]] = {}
         for key in keys:
@@ -235,7 +235,7 @@ class FolderReader:
                 with suppress(ObjectRefused):
                     self._note(seen, key, await self._etag(key))
 
-    async def _found(self, key: str, seen: Seen) -> tuple[Object, Event] | None:
+    async def _found(self, key: str, seen: SeenFiles) -> tuple[Object, Event] | None:
         """The file and what it did; None: it changed again."""
         etag, _ = self._pending[key]
         try:
@@ -287,7 +287,7 @@ class FolderReader:
             tags=found.tags,
         )
 
-    async def _again(self, trigger: Trigger, seen: Seen) -> None:
+    async def _again(self, trigger: Trigger, seen: SeenFiles) -> None:
         """Tell under the same word what somebody was telling when he stopped: it may have been told."""
         unsure: list[tuple[Telling, Object]] = []
         for each in seen.unsure():
@@ -303,7 +303,7 @@ class FolderReader:
             await self._start(trigger, unsure[first : first + MAX_BATCH])
         await seen.settle()
 
-    async def _finish(self, trigger: Trigger, seen: Seen) -> None:
+    async def _finish(self, trigger: Trigger, seen: SeenFiles) -> None:
         """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet.
 
         What cannot be told now, because there is no room or no time, is told when the source is started again.
@@ -324,7 +324,7 @@ class FolderReader:
             await self._settle(trigger, seen)
         await seen.settle()
 
-    async def _look_back(self, trigger: Trigger, seen: Seen) -> None:
+    async def _look_back(self, trigger: Trigger, seen: SeenFiles) -> None:
         """Notice what came before the source was stopped, nothing that came after, and what went: nobody knows when."""
         _, at = await trigger.node.store.source_times(trigger.workflow)
         _, stopped = await trigger.by_our_clock(at)

@@ -36,7 +36,7 @@ def folder_digest(path: str) -> str:
     return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
-class Seen:
+class SeenFiles:
     """The files of one folder as the feeder of one workflow knows them. Only who holds the feed may write.
 
     A file is kept as `etag@word`; with `?` behind while nobody knows whether it was told, with `-` before if it went.

@@ -99,7 +99,7 @@ class Post(Struct, frozen=True):
     body: bytes
 
 
-class Seen(Struct, frozen=True):
+class EventId(Struct, frozen=True):
     """An id that must not come twice within its scope; `until` None: as long as its run is kept."""
 
     scope: str
@@ -119,7 +119,7 @@ class PendingEvent(Struct, frozen=True, kw_only=True):
     body: bytes
     reason: str
     until: datetime
-    seen: Seen | None = None
+    seen: EventId | None = None
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -180,7 +180,7 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     unbegun: tuple[str, ...] = ()
     posts: tuple[Post, ...] = ()
     pending_events: tuple[PendingEvent, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[EventId, ...] = ()
     outbox_messages: tuple[OutboxMessage, ...] = ()  # what is published, in this order
     asked: tuple[Asked, ...] = ()
     decided: tuple[Decided, ...] = ()  # before `asked`

@@ -18,7 +18,7 @@ from penstock.store.postgres.commit.lock_grants import (
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.store.rows.rows import PendingEventRow
 from penstock.store.rules.lock_grants import first_owner
 
@@ -37,7 +37,7 @@ class PostgresInboundEvents:
     async def keep(self, pending_event: PendingEvent) -> str | None:
         return await self.database.transact(lambda work: _keep(work, pending_event))
 
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+    async def seen(self, ids: Sequence[EventId]) -> list[bool]:
         rows = [(one.scope, one.id) for one in ids]
         found = await self.database.read("seen_there", **columns("scope id", rows))
         came = {row["ord"] for row in found}

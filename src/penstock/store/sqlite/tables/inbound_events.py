@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.store.rows.rows import PendingEventRow
 from penstock.store.rules.lock_grants import first_owner
 from penstock.store.sqlite.commit.lock_grants import (
@@ -36,11 +36,11 @@ def _keep(session: Session, pending_event: PendingEvent) -> str | None:
     return None
 
 
-def _seen(session: Session, ids: Sequence[Seen]) -> list[bool]:
+def _seen(session: Session, ids: Sequence[EventId]) -> list[bool]:
     return [_came(session, one) for one in ids]
 
 
-def _came(session: Session, one: Seen) -> bool:
+def _came(session: Session, one: EventId) -> bool:
     return session.row("seen_there", (one.scope, one.id, session.now)) is not None
 
 

@@ -28,9 +28,9 @@ from penstock.store.rules.conflicts import (
     has_twins,
     judge,
     misjudged,
-    seen_of,
     start_keys_of,
 )
+from penstock.store.rules.deduplication import event_ids_of
 
 _RUN = "run revision seq status ended_at waiting head page_from page"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
@@ -301,7 +301,7 @@ async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
 
 async def look_up(work: Work, changes: Sequence[Change]) -> Found:
     """Which rows exist of all that the changes name."""
-    seen = sorted(set(seen_of(changes)))
+    seen = sorted(set(event_ids_of(changes)))
     came = await work.many("seen_there", "scope id", seen)
     starts = await work.many("start_key_there", "workflow key", set(start_keys_of(changes)))
     tasks = await work.many("task_there", "run firing idx attempt fence", set(ended_of(changes)))

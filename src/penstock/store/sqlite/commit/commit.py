@@ -15,9 +15,9 @@ from penstock.store.rules.conflicts import (
     ended_of,
     judge,
     misjudged,
-    seen_of,
     start_keys_of,
 )
+from penstock.store.rules.deduplication import event_ids_of
 from penstock.store.sqlite.commit.lock_grants import insert_messages, settle_keys
 from penstock.store.sqlite.session import (
     NEVER,
@@ -303,7 +303,9 @@ def _look(session: Session, changes: Sequence[Change]) -> Found:
         timers=_ids(session, "timer_there", (id for c in changes for id in c.rung)),
         messages=_ids(session, "message_there", (id for c in changes for id in c.read)),
         tasks={key for key in ended_of(changes) if session.row("task_there", key) is not None},
-        seen={key for key in seen_of(changes) if session.row("seen_there", (*key, session.now)) is not None},
+        seen={
+            key for key in event_ids_of(changes) if session.row("seen_there", (*key, session.now)) is not None
+        },
     )
 
 

@@ -137,7 +137,7 @@ async def _do_much() -> None:
             await engine.wait(run)
 
 
-def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_says_it_has_no_extras_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     changes: list[Change] = []
     hidden: list[dict[str, Any]] = []
 
@@ -145,16 +145,16 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
         write_down(decision, slots, fast)
         if decision.change is not None:
             changes.append(decision.change)
-            if decision.change.plain:
+            if not decision.change.has_extras:
                 hidden.append(plan_to_change._rare(decision, decision.change))
 
     monkeypatch.setattr(advancer, "write_down", looked)
     asyncio.run(_do_much())
 
-    assert {change.plain for change in changes} == {True, False}
+    assert {change.has_extras for change in changes} == {True, False}
     assert [each for each in hidden if each] == []
     assert all(
         each.new is None or (each.new.start_key, each.new.labels) == (None, "{}")
         for each in changes
-        if each.plain
+        if not each.has_extras
     )

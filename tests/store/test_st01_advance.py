@@ -36,15 +36,17 @@ from tests.store.builders import (
 def step(run: str, base: int = 1, lease: Lease | None = None, **more: Any) -> Change:
     """The one task of a run ended, and the next one is made."""
     mine = lease or lease_of(run, base)
-    return change(run, base, plain=True, goes_on=True, ended=(ended(mine),), tasks=(task(base + 1),), **more)
+    return change(
+        run, base, has_extras=False, goes_on=True, ended=(ended(mine),), tasks=(task(base + 1),), **more
+    )
 
 
 def last(run: str, base: int = 1, lease: Lease | None = None, **more: Any) -> Change:
-    return end(run, base, plain=True, ended=(ended(lease or lease_of(run, base)),), **more)
+    return end(run, base, has_extras=False, ended=(ended(lease or lease_of(run, base)),), **more)
 
 
 def under_way(run: str, **more: Any) -> Change:
-    return start(run, plain=True, tasks=(task(1, worker="amy"),), **more)
+    return start(run, has_extras=False, tasks=(task(1, worker="amy"),), **more)
 
 
 @pytest.fixture(params=[16, 0], ids=["at once", "by statements"], autouse=True)

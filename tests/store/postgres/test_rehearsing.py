@@ -146,7 +146,7 @@ def test_a_rehearsal_leaves_nothing_behind(url: str) -> None:
         try:
             rows = await store.database._pool.fetchval(ROWS)
             told = [
-                *(await store.commit([started(name(1), plain=True)])).outcomes,
+                *(await store.commit([started(name(1), has_extras=False)])).outcomes,
                 *(await store.commit([moved(name(1), 1)])).outcomes,
             ]
             return rows, told

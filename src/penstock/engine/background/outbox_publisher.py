@@ -85,7 +85,7 @@ class Publishing:
         """Decisions are durable. On the way of every step: only looks."""
         for decision in decisions:
             change = decision.change
-            if change is not None and not change.plain:
+            if change is not None and change.has_extras:
                 for message in change.outbox_messages:
                     if message.bus in self._wakes:
                         self._wakes[message.bus].set()

@@ -89,7 +89,7 @@ def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]
     ids = 0
     for number, request in enumerate(requests):
         ids += isinstance(request.input, Outside) and request.seen is not None
-        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
+        if ids > 1 or (request.isolated and number) or (number and requests[0].isolated):
             return requests[:number], requests[number:]
     return requests, []
 
@@ -294,7 +294,7 @@ class Advancer:
         self._give_up(decision)
         if len(decision.requests) > 1:
             for request in decision.requests:  # each by itself: only one of them may be at fault
-                request.alone = True
+                request.isolated = True
                 self._requests.submit(request)
             return
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
@@ -350,7 +350,7 @@ class Advancer:
             if slots:
                 given += slots
                 decision.slots = []  # it is freed by who gives its decision up: never one that was handed over
-            if not change.plain or len(change.tasks) != len(slots):
+            if change.has_extras or len(change.tasks) != len(slots):
                 rest.append((decision, change, slots))
         if given:
             self._dispatch.hand_over(given, committed.now, committed.fence)
@@ -403,7 +403,7 @@ class Advancer:
             elif request.tries > MAX_CONFLICTS:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:
-                request.alone, request.fresh = True, True
+                request.isolated, request.fresh = True, True
                 self._requests.submit(request)
 
 

@@ -68,7 +68,7 @@ class Request(Struct, eq=False):
     check: bool = False  # an event that nobody has held against the workflow yet
     overdue: bool = False  # the lease was found to have outlived a limit
     audit: AuditRow | None = None  # who does it, where that is to be known later
-    alone: bool = False  # decided by itself, so that its conflict is its own
+    isolated: bool = False  # decided without others, so a conflict is its own
     fresh: bool = False  # decided on what the store has now, not on what is remembered
     tries: int = 0
 
@@ -94,7 +94,9 @@ class Decision(Struct, eq=False):
     parked: tuple[PendingEvent, ...] = ()  # events that did not fit the workflow
     change: Change | None = None  # None: nothing is to be written
     slots: Reserved = []
-    alone: bool = False  # about one request, which uses up no more than a lease and concerns only its caller
+    lease_only: bool = (
+        False  # about one request, which uses up no more than a lease and concerns only its caller
+    )
     bare: bool = False  # nothing came with what happened, and the fast path decided: equal runs may repeat it
     first: Decision | None = None  # that about an equal run, which this one repeats
     state: bytes | None = None  # what `CachedRun.state` is from then on

@@ -68,8 +68,8 @@ def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: Fa
     run_inputs, parked = _run_inputs(live, requests, now)
     plan = advance(live.flow, live.snapshot, run_inputs, now)
     if not parked:
-        alone = len(requests) == 1 and (requests[0].lease is not None or comes_alone(requests[0]))
-        return Decision(live, requests, plan.answers, plan, now, alone=alone)
+        lease_only = len(requests) == 1 and (requests[0].lease is not None or comes_alone(requests[0]))
+        return Decision(live, requests, plan.answers, plan, now, lease_only=lease_only)
     answers = _answers(requests, parked, plan.answers)
     return Decision(live, requests, answers, plan, now, tuple(parked.values()))
 
@@ -181,18 +181,18 @@ def _change(decision: Decision, tasks: tuple[NewTask, ...]) -> Change:
         tasks=tasks,
         ended=_ended(decision),
         over=over,
-        plain=_is_plain(decision, tasks, over, new) and not live.pack.fresh,
+        has_extras=_has_extras(decision, tasks, over, new),
         goes_on=new is None and was.status == snapshot.status == "running",
     )
-    return change if change.plain else replace(change, **_rare(decision, change))
+    return replace(change, **_rare(decision, change)) if change.has_extras else change
 
 
-def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: NewRun | None) -> bool:
-    """Whether nothing rare follows: most decisions are so, and nobody need look for what they have not."""
+def _has_extras(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: NewRun | None) -> bool:
+    """Whether anything rare follows. For most decisions nothing does, and no time is spent on searching for it."""
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
-    return (
-        decision.alone
+    return not (
+        decision.lease_only
         and live.flow.is_plain
         and follows_alone(plan)
         and len(tasks) == len(plan.attempts)
@@ -201,6 +201,7 @@ def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: N
         and was.status not in RESTS
         and snapshot.status not in RESTS
         and (new is None or (new.start_key is None and new.labels == "{}"))
+        and not live.pack.fresh
     )
 
 

@@ -60,7 +60,7 @@ class Timers:
             change = decision.change
             if change is None:
                 continue
-            if not change.plain:
+            if change.has_extras:
                 for due, _ in change.timers:
                     self.expect(due)
             for task in change.tasks:

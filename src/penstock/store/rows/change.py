@@ -160,7 +160,7 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     ended: tuple[EndedTask, ...] = ()
     # The run has ended: its tasks, timers, locks and keys go; messages wait to be discarded.
     over: bool = False
-    plain: bool = False  # nothing of what follows is there, and a new run has no start key and no labels
+    has_extras: bool = True  # False: all that follows is empty, and a new run has no start key and no labels
     goes_on: bool = False  # it was running and is: status, end and what it waits for are as they were
     # It had ended: its workflow, and `NewRun.paused` of it.
     revived: tuple[str, tuple[bool, bool]] | None = None

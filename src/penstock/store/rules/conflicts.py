@@ -58,7 +58,7 @@ def ended_of(changes: Sequence[Change]) -> list[TaskKey]:
 
 def has_twins(changes: Sequence[Change]) -> bool:
     """Whether two changes want the same run, start key or id: one statement cannot tell them apart."""
-    rare = [change for change in changes if not change.plain]
+    rare = [change for change in changes if change.has_extras]
     return any(
         len(set(names)) < len(names)
         for names in ([change.run for change in changes], start_keys_of(rare), event_ids_of(rare))

@@ -55,16 +55,20 @@ class FastPath(Struct):
     def decide(self, live: CachedRun, requests: Sequence[Request], now: datetime) -> Decision | None:
         """The decision about a run to which one thing happened; None: the rules decide."""
         request, was = requests[0], live.snapshot
-        alone = request.lease is not None or comes_alone(request)
-        place = _place_of(live, request, alone)
+        lease_only = request.lease is not None or comes_alone(request)
+        place = _place_of(live, request, lease_only)
         first = self._firsts.get(place) if place else None
         if first is not None:
             plan = _repeated(first.plan, was)
-            return Decision(live, requests, plan.answers, plan, now, alone=alone, bare=True, first=first)
+            return Decision(
+                live, requests, plan.answers, plan, now, lease_only=lease_only, bare=True, first=first
+            )
         found = plain_plan(live.flow, was, request.input, now)
         if found is None:
             return None
-        decision = Decision(live, requests, found.answers, found, now, alone=alone, bare=place is not None)
+        decision = Decision(
+            live, requests, found.answers, found, now, lease_only=lease_only, bare=place is not None
+        )
         if place:
             self._firsts[place] = decision
         return decision
@@ -85,11 +89,11 @@ class FastPath(Struct):
     def remember(self, decision: Decision, change: Change) -> None:
         """Keep the state that a run came to: one object for all that came to the same."""
         live = decision.live
-        if change.plain and live.encode.plain:
+        if not change.has_extras and live.encode.plain:
             decision.state = self._states.setdefault((id(live.flow), change.head), change.head)
 
 
-def _place_of(live: CachedRun, request: Request, alone: bool) -> FastKey | None:
+def _place_of(live: CachedRun, request: Request, lease_only: bool) -> FastKey | None:
     """Where a run is to which something happens that has nothing of its own: () where only that run is known to be.
 
     None: something comes with it that only this run has, or its change tells somebody else.
@@ -100,7 +104,7 @@ def _place_of(live: CachedRun, request: Request, alone: bool) -> FastKey | None:
         return None
     if type(run_input) is Begun:
         own = run.input is not None or run.labels or was.tags or was.paused or run_input.tags
-        is_bare = request.new is not None and request.start_key is None and alone and not own
+        is_bare = request.new is not None and request.start_key is None and lease_only and not own
         return (id(live.flow),) if is_bare else None
     if type(run_input) is not Reported or request.lease is None or run_input.outside:
         return None

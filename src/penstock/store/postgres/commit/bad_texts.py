@@ -13,7 +13,7 @@ from penstock.store.rows.change import Change, NewRun, PendingEvent
 def reject_bad_texts(changes: Sequence[Change]) -> None:
     """Raise BadText, which names the runs, where a change has a text with a NUL or half a surrogate pair."""
     # A plain change of a run that is there has no text from outside.
-    some = [change for change in changes if not change.plain or change.new is not None]
+    some = [change for change in changes if change.has_extras or change.new is not None]
     if _is_bad(text for change in some for text in _texts(change)):
         raise BadText([change.run for change in some if _is_bad(_texts(change))])
 

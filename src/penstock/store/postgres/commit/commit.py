@@ -61,7 +61,7 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     """Apply each change that fits; see `Store.commit`. Raises BadText before anything is sent."""
     reject_bad_texts(changes)
     look = has_twins(changes)
-    if changes and not look and all(change.new is not None and change.plain for change in changes):
+    if changes and not look and all(change.new is not None and not change.has_extras for change in changes):
         begun = await begin(database, changes)
         if begun is not None:
             return begun
@@ -104,7 +104,7 @@ def begin_values(changes: Sequence[Change], beliefs: Iterable[Belief]) -> dict[s
 
 def _is_step(change: Change) -> bool:
     """Whether a task of a run has ended, and nothing rare follows."""
-    return change.plain and change.new is None and len(change.ended) == 1
+    return not change.has_extras and change.new is None and len(change.ended) == 1
 
 
 async def advance(database: Database, changes: Sequence[Change]) -> Committed:
@@ -156,14 +156,14 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
         fitting = [change for change in fitting if change.run not in stale]
         outcomes = dict.fromkeys(stale, "stale")
     # What most have not is looked for in these alone.
-    rare = [change for change in fitting if not change.plain]
+    rare = [change for change in fitting if change.has_extras]
     await _guard(work, fitting, rare)
     if rare:
         await _states(work, rare)
         await _marks(work, rare, now)
         await _void_tasks(work, rare, now)
     fence = await _new_tasks(work, fitting, now)
-    messages = await _others(work, [c for c in fitting if c.over or not c.plain], now)
+    messages = await _others(work, [c for c in fitting if c.over or c.has_extras], now)
     if rare:
         await insert_outbox_messages(work, rare, now)
         await approvals.write(work, rare, now)

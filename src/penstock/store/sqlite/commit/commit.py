@@ -90,8 +90,8 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
 
 def _write(session: Session, changes: list[Change]) -> list[Message]:
     """Write everything; BatchConflict where a guard does not hold. What is rare is looked for only where it may be."""
-    rare = [change for change in changes if not change.plain]
-    others = [change for change in changes if change.over or not change.plain]
+    rare = [change for change in changes if change.has_extras]
+    others = [change for change in changes if change.over or change.has_extras]
     believing = [change for change in changes if change.new is not None or change.revived is not None]
     if believing and misjudged_of(session, believing):
         raise BatchConflict

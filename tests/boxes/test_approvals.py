@@ -11,7 +11,7 @@ import pytest
 
 from penstock.access.caller import ANYBODY_HERE
 from penstock.access.tokens import TokenRequest
-from penstock.engine import decisions_and_reports
+from penstock.engine import approvals
 from penstock.flow.model.problems import DefinitionError
 from penstock.runtime.commands.approval_bypass import barring
 from penstock.runtime.errors import AlreadyDecided
@@ -270,7 +270,7 @@ def test_the_approvals_of_one_run_are_looked_through_once_for_a_list(
         looked.append(run)
         return await barring(store, run, *said)
 
-    monkeypatch.setattr(decisions_and_reports, "barring", looking)
+    monkeypatch.setattr(approvals, "barring", looking)
     asyncio.run(main())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.engine import decisions_and_reports
+from penstock.engine import approvals
 from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 from tests.durable.conftest import Place
 from tests.waiting import until
@@ -123,8 +123,8 @@ async def until_asked(engine: Engine, count: int) -> None:
 def test_approvals_that_are_large_or_not_wanted_are_read_in_short_pages(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decisions_and_reports, "MAX_APPROVALS_PER_READ", 10)
-    monkeypatch.setattr(decisions_and_reports, "MAX_APPROVALS_READ", 30)
+    monkeypatch.setattr(approvals, "MAX_APPROVALS_PER_READ", 10)
+    monkeypatch.setattr(approvals, "MAX_APPROVALS_READ", 30)
 
     async def main(engine: Engine) -> None:
         for name in ("one", "other"):

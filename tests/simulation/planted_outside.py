@@ -16,7 +16,7 @@ from penstock.api.call import Call
 from penstock.api.guard import admit
 from penstock.api.service import Service
 from penstock.engine import operations, run_queries
-from penstock.engine.decisions_and_reports import DecisionsAndReports
+from penstock.engine.approvals import ApprovalDecisions
 from penstock.engine.engine import Engine
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions import finish
@@ -164,7 +164,7 @@ def _two_eyes(patch: Patch) -> None:
     async def barred(self: object, row: ApprovalRow, by: str, known: object = None) -> str | None:
         return None
 
-    patch.setattr(DecisionsAndReports, "_barred", barred)
+    patch.setattr(ApprovalDecisions, "_barred", barred)
 
 
 def _echo_decision(patch: Patch) -> None:

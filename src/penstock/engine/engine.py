@@ -12,8 +12,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.application import ApplicationServices
+from penstock.engine.approvals import ApprovalDecisions
 from penstock.engine.authoring.drafts import Drafts
-from penstock.engine.decisions_and_reports import DecisionsAndReports
+from penstock.engine.callbacks import Callbacks
 from penstock.engine.operations import Operations
 from penstock.engine.options import boxes_for, tasks_given, validate_options
 from penstock.engine.run_queries import RunQueries
@@ -172,13 +173,13 @@ class Engine:
 
     # -- people and services ---------------------------------------------------------------------------------
 
-    approvals = delegate(DecisionsAndReports.approvals)
-    approvals_page = delegate(DecisionsAndReports.approvals_page)
-    approval = delegate(DecisionsAndReports.approval)
-    decide = delegate(DecisionsAndReports.decide)
-    knows_callback = delegate(DecisionsAndReports.knows_callback)
-    call_back = delegate(DecisionsAndReports.call_back)
-    report = delegate(DecisionsAndReports.report)
+    approvals = delegate(ApprovalDecisions.approvals)
+    approvals_page = delegate(ApprovalDecisions.approvals_page)
+    approval = delegate(ApprovalDecisions.approval)
+    decide = delegate(ApprovalDecisions.decide)
+    knows_callback = delegate(Callbacks.knows_callback)
+    call_back = delegate(Callbacks.call_back)
+    report = delegate(Callbacks.report)
 
     # -- applications ----------------------------------------------------------------------------------------
 
@@ -244,7 +245,8 @@ class Engine:
             Calls(running, self._calls),
             RunQueries(store, node),
             Operations(store, node, running.looking_back),
-            DecisionsAndReports(store, node, running.callback_tokens),
+            ApprovalDecisions(store, node),
+            Callbacks(store, node, running.callback_tokens),
             ApplicationServices(running),
         )
         return {type(part).__name__: part for part in parts}

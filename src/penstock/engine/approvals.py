@@ -1,47 +1,31 @@
-"""The part of the engine for those whom runs wait for: people who decide, functions and services that report."""
+"""The part of the engine for people who decide: open approvals, and the decision about one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from penstock.boxes.callback_tokens import Attempted, CallbackTokens
-from penstock.boxes.failures import Failing
-from penstock.boxes.http import read_callback
-from penstock.boxes.service import outcome_of
-from penstock.boxes.states import States
-from penstock.engine.approval_decision import Form, port_of
-from penstock.flow.model.plan import Answer
-from penstock.flow.model.run import Element
-from penstock.flow.model.run_input import Done, Outcome, Reported
-from penstock.flow.values.key_text import key_text
+from penstock.boxes.callback_tokens import Attempted
+from penstock.engine.approval_form import Form, port_of
+from penstock.engine.callbacks import report_end
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.approval_bypass import barring
-from penstock.runtime.commands.validation import plain_payload, validate_texts
+from penstock.runtime.commands.validation import validate_texts
 from penstock.runtime.decisions.children import parent_of
-from penstock.runtime.decisions.correlation import RETENTION
-from penstock.runtime.dispatch.redaction import is_result, redacted_answer, redacted_outcome
 from penstock.runtime.errors import (
     AlreadyDecided,
-    AlreadyOver,
     ApprovalExpired,
-    Invalid,
     NotSeparate,
     UnknownApproval,
-    UnknownCallback,
-    UnknownRun,
 )
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import MAX_PAGE_BYTES
-from penstock.steps.io_steps import KEY
-from penstock.store.protocol import Approvals, Store
-from penstock.store.rows.change import EventId
-from penstock.store.rows.rows import ApprovalRow, LogLine
+from penstock.store.protocol import Approvals
+from penstock.store.rows.rows import ApprovalRow
 
 Before = tuple[datetime, str]
 Refusals = dict[tuple[str, str | None], str | None]
@@ -51,7 +35,7 @@ MAX_APPROVALS_READ, MAX_APPROVALS_PER_READ = 1_000, 64
 
 
 class Which(Struct, frozen=True, kw_only=True):
-    """Approvals that somebody asks for: see `DecisionsAndReports.approvals`."""
+    """Approvals that somebody asks for: see `ApprovalDecisions.approvals`."""
 
     status: str | None = "open"
     workflow: str | None = None
@@ -62,11 +46,11 @@ class Which(Struct, frozen=True, kw_only=True):
         return self.workflow in (None, row.workflow) and (self.sees is None or self.sees(row.workflow))
 
 
-class DecisionsAndReports:
-    """Approvals, callbacks and reports."""
+class ApprovalDecisions:
+    """Lists approvals and decides them."""
 
-    def __init__(self, store: Store, node: Node, callback_tokens: CallbackTokens) -> None:
-        self._store, self._node, self._callback_tokens = store, node, callback_tokens
+    def __init__(self, store: Approvals, node: Node) -> None:
+        self._store, self._node = store, node
 
     async def approvals(
         self,
@@ -126,50 +110,10 @@ class DecisionsAndReports:
         done = form.decided(port, fields, {"by": by, "at": now, "comment": comment})
         place = parent_of(id)
         assert place is not None
-        if await self._tell(Attempted(*place), done) != "accepted":
+        if await report_end(self._node, Attempted(*place), done) != "accepted":
             _reject_decided(await self._approval(id))
             raise AlreadyDecided(id, "closed", None, now or "")
         return await self._view_for(await self._approval(id), by)
-
-    async def knows_callback(self, id: str) -> bool:
-        """Whether a callback address was given away here; what it was given for may be over."""
-        return await self._callback_tokens.open(id) is not None
-
-    async def call_back(self, id: str, body: Any) -> str:
-        """A function that was given a callback address says how it ended: `accepted`, or `repeated`.
-
-        Raises UnknownCallback, and AlreadyOver where the step waits for it no longer.
-        """
-        place = await self._callback_tokens.open(id)
-        if place is None:
-            raise UnknownCallback
-        outcome = await self._without_secrets(place, await self._called_back(place, body))
-        digest = blake2b(key_text(body).encode(), digest_size=16).hexdigest()
-        seen = EventId(f"callback/{id}", digest, self._node.clock.now() + RETENTION)
-        if await self._tell(place, outcome, seen) == "accepted":
-            return "accepted"
-        if (await self._store.seen([seen]))[0]:
-            return "repeated"
-        raise AlreadyOver
-
-    async def report(self, key: str, state: str, body: Any = None) -> str:
-        """A task service tells the state of the `service` step with that `key`; it counts like a poll.
-
-        Answers `ended`, `progress` (the step goes on), or `ignored`: nothing waits under that key any more.
-        """
-        validate_texts(key=key, state=state)
-        run = await self._store.find([(KEY, key)])
-        found = None if run is None else await self._element(run, key)
-        if run is None or found is None:
-            return "ignored"
-        said = plain_payload(body if body is not None else {"state": state}, "the report")
-        place = Attempted(run, found.firing, found.index, found.attempt)
-        outcome = outcome_of(States.of(found.params), state, said, found.params)
-        if outcome is None:
-            await self._note(place, found.step, state, said)
-            return "progress"
-        outcome = await self._without_secrets(place, outcome)
-        return "ended" if await self._tell(place, outcome) == "accepted" else "ignored"
 
     async def _approval(self, id: str) -> ApprovalRow:
         validate_texts(id=id)
@@ -193,59 +137,6 @@ class DecisionsAndReports:
         if place not in known:
             known[place] = await barring(self._store, *place, by)
         return known[place]
-
-    async def _tell(self, place: Attempted, outcome: Outcome, seen: EventId | None = None) -> Answer:
-        if not is_result(outcome):
-            outcome = redacted_outcome(outcome, await self._node.dispatch.redaction())
-        told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
-        return await self._node.commands.ask(place.run, told, seen=seen)
-
-    async def _without_secrets(self, place: Attempted, outcome: Outcome) -> Outcome:
-        """What a step gives, redacted if its parameters name secrets."""
-        live = await self._node.look(place.run)
-        element = live.snapshot.elements.get((place.firing, place.index))
-        if element is None or not live.flow.steps[element.step].secrets:
-            return outcome
-        return redacted_answer(outcome, await self._node.dispatch.redaction())
-
-    async def _called_back(self, place: Attempted, body: Any) -> Outcome:
-        """What a callback says to the step that waits for it. Raises UnknownCallback and Invalid."""
-        try:
-            live = await self._node.look(place.run)
-        except UnknownRun:
-            raise UnknownCallback from None
-        element = live.snapshot.elements.get((place.firing, place.index))
-        try:
-            outcome = read_callback(
-                body, element is not None and element.params.get("tags_mode") == "replace"
-            )
-        except Failing as failing:
-            raise Invalid(str(failing)) from None
-        if element is not None and isinstance(outcome, Done):
-            step = live.flow.steps[element.step]
-            if outcome.port not in step.ways:
-                raise Invalid(
-                    f"step '{step.name}' has no port '{outcome.port}': it ends on {', '.join(step.ports)}"
-                )
-        return outcome
-
-    async def _element(self, run: str, key: str) -> Element | None:
-        """The attempt of a `service` step with that key that is under way."""
-        live = await self._node.look(run)
-        for element in live.snapshot.elements.values():
-            if live.flow.steps[element.step].task != "service" or element.state not in ("running", "parked"):
-                continue
-            if str(element.params.get("key")) == key:
-                return element
-        return None
-
-    async def _note(self, place: Attempted, step: str, state: str, body: Any) -> None:
-        now = self._node.clock.now()
-        line = {
-            "at": now, "step": step, "index": place.index, "attempt": place.attempt, "level": "info",
-            "text": f"the service reports that it is {state}: {msgspec.json.encode(body).decode()[:1000]}",
-        }  # fmt: skip
-        await self._node.dispatch.log([LogLine(place.run, now, msgspec.json.encode(line))])
 
 
 def approval_view(row: ApprovalRow) -> dict[str, Any]:

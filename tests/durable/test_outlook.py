@@ -53,7 +53,11 @@ PUT_A = {"step": "both", "slot": 0, "event": "a"}
             "may_stall",
             "The run can end, but it can also get stuck: 'both' waits for b, which would not come.",
         ),
-        (PUT_A, "stalls", "The run cannot end so: it gets stuck: 'both' waits for b, which would not come."),
+        (
+            PUT_A,
+            "stalls",
+            "The run cannot finish after this repair: 'both' waits for b, which would not come.",
+        ),
     ],
 )
 @VIRTUAL

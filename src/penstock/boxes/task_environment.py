@@ -101,13 +101,13 @@ class TaskEnvironment:
             try:
                 return await self.own[name]()
             except PenstockError as error:
-                raise Unready(f"the secret '{name}' cannot be had: {error}") from None
+                raise Unready(f"the secret '{name}' is unavailable: {error}") from None
         if self.secrets is None:
             raise wrong(f"there are no secrets in this process, so none is named '{name}'")
         try:
             return (await self.secrets([name]))[name]
         except (StoreError, SecretKeyError) as error:  # another node may have the key
-            raise Unready(f"the secret '{name}' cannot be had: {error}") from None
+            raise Unready(f"the secret '{name}' is unavailable: {error}") from None
         except PenstockError as error:
             raise wrong(f"{error}") from None
 

@@ -487,8 +487,8 @@ def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:
 
 
 def pause_flapping_error(workflow: str) -> PenstockError:
-    """Pauses come and go faster than anything can be decided."""
-    return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
+    """The error for pauses that come and go faster than a call is decided."""
+    return PenstockError(f"'{workflow}' keeps being paused and resumed; try again")
 
 
 def _digest(asked: Any) -> bytes:
@@ -496,7 +496,7 @@ def _digest(asked: Any) -> bytes:
 
 
 def fitting(flow: Flow, input: Any) -> Any:
-    """The input, where it is one of the workflow. Raises InvalidInput."""
+    """The input, if it fits the workflow. Raises InvalidInput."""
     if flow.definition.params is not None and (problems := flow.input_problems(input)):
         raise InvalidInput(flow.name, problems)
     return input

@@ -135,20 +135,20 @@ class Advancer:
                 task.cancel()
 
     async def drain(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until no request is waiting or being decided."""
         while self._requests.waiting or self._carrying:
             await asyncio.sleep(0.005)
 
     # -- gathering -----------------------------------------------------------------------------------------
 
     async def _carry(self) -> None:
-        """One batch, gathered a turn of the loop after it was asked for: whoever is about to ask joins it."""
+        """One batch. Waits one loop iteration so that concurrent requests join it."""
         batch = self._requests.take(self._busy)
         self._busy.update(batch)
         try:
             await self._advance(batch)
         except BaseException as error:
-            # Who asked was not cancelled, but what it asked for was, perhaps half-way through being written.
+            # The callers were not cancelled, but their requests were, perhaps while being written.
             canceled = isinstance(error, asyncio.CancelledError)
             told = OutcomeUnknown("this engine is closed") if canceled else error
             for requests in batch.values():
@@ -227,7 +227,7 @@ class Advancer:
     def _write_down(
         self, decisions: Sequence[Decision], slots: ReservationMaker, fast: FastPath
     ) -> list[Decision]:
-        """Nor may one whose decision cannot be written down."""
+        """A decision that cannot be encoded must not block the rest of the batch."""
         written: list[Decision] = []
         for decision in decisions:
             try:

@@ -62,7 +62,7 @@ _WAITING = ("waiting", "stalled")
 
 
 def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: FastPath) -> Decision:
-    """Decide about all that happened to one run, in order."""
+    """Decide all inputs of one run, in order."""
     if len(requests) == 1 and (decision := fast.decide(live, requests, now)) is not None:
         return decision
     run_inputs, parked = _run_inputs(live, requests, now)
@@ -75,10 +75,9 @@ def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: Fa
 
 
 def write_down(decision: Decision, slots: ReservationMaker, fast: FastPath) -> None:
-    """Say what is to be written, with the work promised to who will do it.
+    """Compute the rows to write, with each new task reserved for a waiting worker.
 
-    Apart from deciding, so that many are decided and then many written down: few lines that are run again and
-    again are faster by a quarter than all of them in turn.
+    Separate from `decide`: two tight loops over a batch run 25 % faster than one long one.
     """
     if (
         decision.plan.snapshot is not decision.live.snapshot
@@ -312,7 +311,7 @@ def _posts(
 
 def _tasks(decision: Decision, reserve: Reserve, fast: FastPath) -> tuple[NewTask, ...]:
     tasks: list[NewTask] = []
-    # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
+    # Create the tasks as held, so no worker can take one before the pause applies. Clean-up tasks still run.
     snapshot, flow = decision.plan.snapshot, decision.live.flow
     held = bool(snapshot.paused) and _held(snapshot)
     for attempt in decision.plan.attempts:
@@ -376,7 +375,7 @@ def wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
 
 
 def _held(snapshot: Snapshot) -> bool:
-    """Whether a pause holds the run's tasks; it does not hold a clean-up (R6)."""
+    """Whether a pause holds the run's tasks; clean-up tasks are never held (R6)."""
     return bool(snapshot.paused) and snapshot.ending is None
 
 

@@ -17,14 +17,14 @@ from penstock.store.rows.change import NewTask
 from penstock.store.rows.rows import StoredRun
 
 MAX_CACHED_RUNS = 5_000
-"""Most runs have a few kilobytes; those that sleep for weeks need not be cached."""
+"""Runs that are cached. Most have a few kilobytes; those that sleep for weeks need no place."""
 
 MAX_CACHED_BYTES = 32 * 1024 * 1024
 """Maximum encoded bytes of large cached runs. Elements of `each` are not counted."""
 
 
 class CachedRun:
-    """One run as this node knows it. Its revision tells the store whether that is still so."""
+    """One run as this node knows it. By its revision the store detects a stale copy."""
 
     __slots__ = ("encode", "first", "flow", "pack", "snapshot", "state")
 
@@ -32,13 +32,13 @@ class CachedRun:
         self.flow, self.snapshot = flow, snapshot
         self.pack = Packer() if pack is None else pack
         self.encode = HeadEncoder(self.pack)
-        self.state: bytes | None = None  # its head, where equal runs share it
-        # Of a run that was made here and has not gone on: its tasks.
+        self.state: bytes | None = None  # its head, if equal runs share it
+        # The tasks of a run that was created here and not decided since.
         self.first: tuple[NewTask, ...] | None = None
 
 
 class RunCache:
-    """The runs used last. What is here may be stale where other nodes write: commits find out."""
+    """The runs used last. If other nodes write, a copy may be stale; its commit detects that."""
 
     def __init__(self, store: Runs, flows: FlowCache, max_runs: int = MAX_CACHED_RUNS) -> None:
         self._store, self._flows, self._max_runs = store, flows, max_runs

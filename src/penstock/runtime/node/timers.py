@@ -1,4 +1,4 @@
-"""Time passes: timers ring, attempts outlive their limits, messages are read."""
+"""Fire due timers, time out expired attempts and deliver messages."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Timers:
         self._take(lease, Request(lease.run, run_input, lease=lease, overdue=True))
 
     def read(self, messages: Sequence[Message]) -> None:
-        """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
+        """Deliver messages. Any message that no decision consumes is read again later."""
         if messages:
             self.expect(self._clock.now() + HANDOVER_TIMEOUT)
         _each(self._read, messages)
@@ -154,28 +154,28 @@ class Timers:
             self._take(("message", message.id), Request(run, body, read=message.id, check=outside))
 
     def _take(self, key: object, request: Request) -> None:
-        """Have it decided, once: what is handed out again because it took long must not crowd out itself."""
+        """Submit the row once, even if the store hands it out again because its decision takes long."""
         if key not in self._hand:
             self._hand.add(key)
             request.on_result = partial(self._on_answer, key)
             self.submit(request)
 
     def _on_answer(self, key: object, *_: object) -> None:
-        """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
+        """Remove the row from the rows in progress; if it still exists, the store hands it out again."""
         self._hand.discard(key)
         if len(self._hand) == MAX_IN_PROGRESS // 2:
             self.look()
 
 
 def _each(take: Callable[[Row], None], rows: Sequence[Row]) -> None:
-    """Take every row; one that cannot be taken must not hold the others."""
+    """Take every row; one that fails must not block the others."""
     for row in rows:
         try:
             take(row)
         except Exception as error:
             what = row.lease if isinstance(row, DueTask) else f"{row.id} of run {row.run}"
             log.error(
-                "%s %s cannot be taken and is left alone: %s: %s",
+                "%s %s cannot be handled and is skipped: %s: %s",
                 type(row).__name__,
                 what,
                 type(error).__name__,

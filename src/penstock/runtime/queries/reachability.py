@@ -56,12 +56,12 @@ def _here(flow: Flow, snapshot: Snapshot) -> Here:
 
 def _text(found: Prospect) -> str:
     if found.outlook == "ends":
-        return "The run can still end, whatever its steps come to."
+        return "The run can still end, whatever ports its steps end on."
     waits = [f"'{step}' waits for {' and '.join(events)}" for step, events in found.starving.items()]
     if found.outlook == "may_stall":
         return f"The run can end, but it can also get stuck{_where(waits)}."
     if found.outlook == "stalls":
-        return f"The run cannot end so: it gets stuck{_where(waits)}."
+        return f"The run cannot finish after this repair{_where(waits)}."
     return "It is unknown whether the run can still end."
 
 

@@ -1,4 +1,4 @@
-"""The feeder of a schedule: sees to every tick, once, wherever it runs."""
+"""The schedule reader: handles each tick exactly once, on whichever node."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Clock:
                 return
 
     async def _begin(self, trigger: Trigger) -> Progress:
-        """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
+        """Continue after the last tick. A new, changed or stopped schedule begins when its source was started."""
         progress = read_state(trigger.state, Progress)
         started, _ = await trigger.node.store.source_times(trigger.workflow)
         if progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped:
-            # What lies ahead was kept while the clock was wrong: nothing would come until that time.
+            # A tick in the future was stored while the clock was wrong: no tick would fire until then.
             ahead = progress.last > trigger.now() + MISSED_AFTER
             if not ahead and (started is None or started <= progress.last):
                 return progress
@@ -89,7 +89,7 @@ class Clock:
         return await _saved(trigger, progress)
 
     async def _since(self, trigger: Trigger, started: datetime | None) -> datetime:
-        """From when on ticks count. Not from now on, where it is known: nobody may have fed it for a while."""
+        """When ticks start counting: the time the source started, because no node may have read it since."""
         version = await trigger.node.store.version(trigger.workflow, trigger.flow.version)
         return trigger.now() if started is None or version is None else max(started, version.at)
 

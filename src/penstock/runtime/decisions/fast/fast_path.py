@@ -87,16 +87,16 @@ class FastPath(Struct):
         return replace(like, run=snapshot.run.id, new=new, tasks=tasks, ended=ended)
 
     def remember(self, decision: Decision, change: Change) -> None:
-        """Keep the state that a run came to: one object for all that came to the same."""
+        """Cache the resulting state: runs that reach the same state share one object."""
         live = decision.live
         if not change.has_extras and live.encode.plain:
             decision.state = self._states.setdefault((id(live.flow), change.head), change.head)
 
 
 def _place_of(live: CachedRun, request: Request, lease_only: bool) -> FastKey | None:
-    """Where a run is to which something happens that has nothing of its own: () where only that run is known to be.
+    """The memo key of this decision, () if only this run can have it, None if the decision is unique.
 
-    None: something comes with it that only this run has, or its change tells somebody else.
+    A decision is unique if its input has data of its own, or if its change concerns another run.
     """
     run_input, was = request.input, live.snapshot
     run = was.run

@@ -1,4 +1,4 @@
-"""Committing changes: written at once in the hope that all fit; where one does not, they are sorted out.
+"""Commit optimistically; if one change conflicts, find it and retry without it.
 
 A handful of statements, each over whole columns, however many changes there are. Every guard is a statement whose
 rows are counted. If a count is off, all is rolled back, the changes that do not fit are found by looking, and the
@@ -40,8 +40,7 @@ _KIND = "task task_list priority worker beat start_within run_for end_within hel
 
 
 MAX_STEPS = 16
-"""Changes of a batch for which the way to the database and back counts: more are written sooner in some statements,
-each simple, than in one that has to join them all."""
+"""Largest batch that one statement with joins writes faster than several simple ones."""
 
 
 class BatchConflict(Exception):

@@ -1,4 +1,4 @@
-"""How fast somebody may ask: buckets that fill at a steady rate. Time is an argument, in seconds of any clock."""
+"""Rate limits: buckets that fill at a steady rate. Time is an argument, in seconds of any clock."""
 
 from __future__ import annotations
 

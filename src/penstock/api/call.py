@@ -1,4 +1,4 @@
-"""One call of the API as data, and what a handler gets of a request.
+"""One call of the API as data, and what its handler receives.
 
 The router, the guard, OpenAPI and the reference page are all made from the first.
 """

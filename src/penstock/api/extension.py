@@ -1,4 +1,4 @@
-"""For applications that are served beside the API: their calls go into the same table, with the same guard.
+"""For applications served next to the API: their calls go into the same table, with the same guard.
 
 An application collects its calls with `Calls` (a path, an `Action` that says who may, the types it takes and gives),
 has handlers that take an `RequestContext`, and finds itself again by `part_of` under its name. The server that it

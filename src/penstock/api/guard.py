@@ -1,4 +1,4 @@
-"""Who asks, and may they: every call passes here before its handler, whatever it is and however it is asked."""
+"""Authentication and authorisation: every call passes here before its handler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The description of the API, OpenAPI 3.1, made from the table of calls and their types."""
+"""The OpenAPI 3.1 document, made from the table of calls and their types."""
 
 from __future__ import annotations
 

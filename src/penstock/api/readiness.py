@@ -1,4 +1,4 @@
-"""Whether this node can do its work: looked at once a second, however many ask."""
+"""Whether this node is ready: checked at most once a second, however many callers ask."""
 
 from __future__ import annotations
 

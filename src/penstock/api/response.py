@@ -1,4 +1,4 @@
-"""Answers: the headers that all of them have, and one that is whole, written without messages where that can be."""
+"""Answers: the headers that all of them share, and a fast way to send a complete one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server-sent events: a response that goes on until its source ends, the client is gone, or the server stops."""
+"""Server-sent events: a response that lasts until its source ends, the client disconnects, or the server stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A draft tried in memory: tasks are stubs, or real where that is asked for; time is virtual, nothing is kept."""
+"""A draft tried in memory: tasks are stubs unless real ones are requested, time is virtual, nothing is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a value something does not fit, as a JSON pointer."""
+"""The place of a validation error in a value, as a JSON pointer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callback addresses: they name one attempt, and nobody can make one up.
+"""Callback addresses: each names one attempt, and nobody can forge one.
 
 An id is the place of the attempt with a keyed digest of it. The key is made once an installation and kept in its
 database, so that every node opens what any of them sealed.

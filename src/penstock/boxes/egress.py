@@ -1,4 +1,4 @@
-"""Where the installation may call: only hosts on the allow-list, and never an inner address that is not listed itself.
+"""Which hosts the installation may call: those on the allow-list; inner addresses must be listed themselves.
 
 Names are resolved here and every address is judged; the connection then goes to a judged address. So a name that
 says something else a moment later (DNS rebinding) leads nowhere.

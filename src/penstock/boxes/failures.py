@@ -1,4 +1,4 @@
-"""How a built-in task fails: one plain sentence, its kind, and whether another try could help."""
+"""How a built-in task fails: one plain sentence, its kind, and whether a retry could help."""
 
 from __future__ import annotations
 

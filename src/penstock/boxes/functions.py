@@ -1,4 +1,4 @@
-"""How each kind of function is called: what goes into the headers and the body, and how its answer is read."""
+"""How each kind of function is called: headers, body, and how its answer is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`http`: calls a function, waits for its answer, its callback, or the state that it tells when asked."""
+"""`http`: calls a function and waits for its answer, its callback, or the state that polling reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`http` with `poll`: a function is told once, and asked where it says until its state is an end.
+"""`http` with `poll`: a function starts a job, and is polled until the state of the job is final.
 
 Where a job is asked about is kept beside the run, so that an attempt after one that was lost goes on asking instead
 of beginning the job again.

@@ -1,4 +1,4 @@
-"""The tasks that the server does by itself. Add a box here and in `docs/reference/tasks.md`."""
+"""The tasks that the server runs itself. Add a box here and in `docs/reference/tasks.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of Lambda functions, signed as AWS wants it."""
+"""Calls of Lambda functions, signed as AWS requires."""
 
 from __future__ import annotations
 

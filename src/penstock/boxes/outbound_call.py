@@ -1,4 +1,4 @@
-"""One HTTP call of a built-in task: allowed, bounded in time and size, and never led elsewhere by a redirect."""
+"""One HTTP call of a built-in task: on the allow-list, bounded in time and size, never redirected to another host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command left behind: processes that outlive it, also those that left its group and session."""
+"""Processes that outlive a command, including those that left its group and session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`service`: drives a remote task service: asks for an action, then for its state until that is an end.
+"""`service`: drives a remote task service: requests an action, then polls its state until that is final.
 
 After an attempt that was lost it first asks for the state: a service that knows the task is not asked to begin again.
 A state that cannot be had, or cannot be, says nothing of the work: it is asked for again, as often as `misses` says.

@@ -1,4 +1,4 @@
-"""`shell`: a command on a worker that allows it, inside one folder, and killed as a whole where it is not wanted."""
+"""`shell`: a command on a worker that allows it, inside one folder, and killed with all its children on cancel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states that remote services tell: which of them end a step, and on which port."""
+"""The states that remote services report: which of them end a step, and on which port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the built-in tasks may reach: hosts, the mail server, secrets, and where callbacks come in."""
+"""What the built-in tasks may reach: hosts, the mail server, secrets, and the address of callbacks."""
 
 from __future__ import annotations
 

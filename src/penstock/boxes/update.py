@@ -1,4 +1,4 @@
-"""`update`: writes the run's tags, or what the step says, back to the object that the run is about."""
+"""`update`: writes the run's tags, or those of the step, back to the object that the run is about."""
 
 from __future__ import annotations
 

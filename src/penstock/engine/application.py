@@ -1,4 +1,4 @@
-"""The part of the engine for applications: calls to others where the installation may, and workflows of their own."""
+"""The part of the engine for applications: permitted calls to other systems, and workflows of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person's decision as the end of an approval: what may be said, and what the step comes to."""
+"""The form of an approval: which answers fit it, and how the step ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event loop of our own processes: one in C, where the system has it, turns faster than Python's."""
+"""The event loop of Penstock's own processes: uvloop, where the system has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the engine for those who look after runs: lists, reasons, repairs."""
+"""The part of the engine for supervisors of runs: lists, reasons, repairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is made with: checked when it is made, not when it first matters."""
+"""The options of an engine, validated when it is created rather than when they first matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the engine for those who look at runs."""
+"""The part of the engine for readers of runs."""
 
 from __future__ import annotations
 

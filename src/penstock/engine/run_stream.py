@@ -1,4 +1,4 @@
-"""Looking on: the history of one run as it grows, and the changes of all."""
+"""Streams: the history of one run as it grows, and the changes of all runs."""
 
 from __future__ import annotations
 

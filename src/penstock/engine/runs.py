@@ -1,4 +1,4 @@
-"""The part of the engine for runs: starting them, firing events into them, holding, mending and ending them."""
+"""The part of the engine for runs: start, emit, pause, repair and cancel."""
 
 from __future__ import annotations
 

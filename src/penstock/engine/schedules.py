@@ -1,4 +1,4 @@
-"""Clocks: what is scheduled, which ticks a schedule would have, and runs for ticks of the past."""
+"""Schedules: the list, the ticks that one would have, and backfills."""
 
 from __future__ import annotations
 

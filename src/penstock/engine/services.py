@@ -1,4 +1,4 @@
-"""What an engine has at work: the store, the node on it, and a worker for the tasks of this process."""
+"""What an open engine consists of: the store, the node on it, and a worker for the tasks of this process."""
 
 from __future__ import annotations
 

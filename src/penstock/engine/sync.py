@@ -1,4 +1,4 @@
-"""The engine for plain callers: a loop in a thread of its own, and every method waits."""
+"""The engine for synchronous callers: a loop in its own thread; every method blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the engine for workflows: publishing them, and holding their sources and their runs."""
+"""The part of the engine for workflows: publish them, pause them, start and stop their sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bucket of S3, at Amazon or at whoever speaks its language: boto3 in threads of its own."""
+"""A bucket of S3, at Amazon or a compatible provider: boto3 in its own threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stores tell: notifications of Amazon, MinIO, Ceph, EventBridge and SeaweedFS, as notices of one shape. Pure."""
+"""Notifications of Amazon, MinIO, Ceph, EventBridge and SeaweedFS, as notices of one shape. Pure."""
 
 from __future__ import annotations
 

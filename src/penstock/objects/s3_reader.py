@@ -1,4 +1,4 @@
-"""What S3 says of an object in the headers of an answer."""
+"""Reads an object's state from the headers of an S3 answer."""
 
 from __future__ import annotations
 

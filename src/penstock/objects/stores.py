@@ -1,4 +1,4 @@
-"""The object stores of one process, by name: opened when they are first used, and what was seen of each."""
+"""The object stores of one process, by name: opened on first use, with counts of what was seen in each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing back: tags and metadata onto the object that a run is about, in such a way that it starts nothing again.
+"""Writes tags and metadata back to the object of a run, so that the change starts no other run.
 
 A change of tags makes no version, and what stores tell of it is not taken for a new object. A change of metadata makes
 one: it carries a mark, by which the notification of it is known, also where it comes before the answer or twice.

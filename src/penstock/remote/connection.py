@@ -1,4 +1,4 @@
-"""A Penstock at an address: asked over HTTP, its problems raised as the errors that they were there."""
+"""A connection to a Penstock server over HTTP; its problems are raised as the original errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RemoteEngine`: what `Engine` does, done by a server elsewhere. Same names, same answers."""
+"""`RemoteEngine`: what `Engine` does, done by a server. Same names, same answers."""
 
 from __future__ import annotations
 

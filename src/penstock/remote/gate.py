@@ -1,4 +1,4 @@
-"""`HttpGate`: the task gate of a Penstock elsewhere, for the same worker that works in an engine's process."""
+"""`HttpGate`: the task gate of a server, for the same worker that runs in an engine's process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `Engine.schedules` does, done by a server elsewhere."""
+"""What `Engine.schedules` does, done by a server."""
 
 from __future__ import annotations
 

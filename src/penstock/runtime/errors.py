@@ -1,4 +1,4 @@
-"""What a caller can do wrong. One sentence each, with the remedy; nothing is changed. `call_errors` has those of calls.
+"""Errors of callers. One sentence each, with the remedy; nothing is changed. `call_errors` has those of calls.
 
 PenstockError
 ├── NotFound

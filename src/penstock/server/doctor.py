@@ -1,4 +1,4 @@
-"""Is everything as it should be? Each thing that is looked at gives one finding: fine, worth knowing, or wrong."""
+"""The checks of `penstock doctor`: each gives one finding: fine, worth knowing, or wrong."""
 
 from __future__ import annotations
 

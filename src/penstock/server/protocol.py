@@ -1,4 +1,4 @@
-"""HTTP/1.1 with limits on what comes before a call can be found: the size of the head, and how long it takes."""
+"""HTTP/1.1 with limits before routing: the size of the head, and the time in which it must arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of a server: switched on by the setting `tracing`, or by the standard variables of OpenTelemetry."""
+"""Traces of a server: enabled by the setting `tracing`, or by the standard variables of OpenTelemetry."""
 
 from __future__ import annotations
 

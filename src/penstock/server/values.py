@@ -1,4 +1,4 @@
-"""The values of settings: each from a text, or from what TOML has. What cannot be is a ValueError with a reason."""
+"""Parsers of settings, from a text or from TOML. An invalid value is a ValueError with a reason."""
 
 from __future__ import annotations
 

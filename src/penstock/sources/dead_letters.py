@@ -1,4 +1,4 @@
-"""What came and cannot be taken, set aside where people look for it: a message, or the start of a run.
+"""Messages and starts that cannot be taken, stored where people look for them.
 
 A start is kept whole: once what was wrong is mended, `penstock redeliver` makes its run.
 """

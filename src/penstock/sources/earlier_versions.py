@@ -1,4 +1,4 @@
-"""Outside events that a workflow took once and does not take any more: runs of earlier versions still wait for them."""
+"""Outside events that only earlier versions of a workflow take: their runs still wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message asks for, by the expressions of the source or the outside event that it is for."""
+"""Maps a message to input, key and event, by the expressions of its source or outside event."""
 
 from __future__ import annotations
 

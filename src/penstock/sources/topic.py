@@ -1,4 +1,4 @@
-"""The `topic` source and `external.from {kind: topic}`: each message of a broker's topic, done once it is durable.
+"""The `topic` source and `external.from {kind: topic}`: acknowledges each message once its effect is durable.
 
 A message that cannot be taken is set aside after a few tries, where people see it, and the next one is taken. One that
 cannot be taken now, because the database or the broker is away, stays with the broker.

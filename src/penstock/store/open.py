@@ -1,4 +1,4 @@
-"""From an address to an open store: the one place that knows which databases there are."""
+"""From an address to an open store: the only module that knows which databases exist."""
 
 from __future__ import annotations
 

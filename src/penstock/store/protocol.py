@@ -1,4 +1,4 @@
-"""The narrow seam to the rows. One call is one transaction; a lost race is an answer, not an exception.
+"""The roles of a store. One call is one transaction; a lost race is an answer, not an exception.
 
 Rules that every store keeps (docs/spec/store.md; `tests/store` quotes the numbers):
 

@@ -1,4 +1,4 @@
-"""AMQP 0-9-1, as RabbitMQ speaks it: a durable queue a group, bound to a topic exchange.
+"""AMQP 0-9-1, as RabbitMQ speaks it: a durable queue for each group, bound to a topic exchange.
 
 `queue:NAME` in place of a topic is a queue that is there already: whoever takes from it shares its messages.
 """

@@ -1,4 +1,4 @@
-"""The one interface that every broker is behind: take messages, say which are done, publish, look whether it answers.
+"""The interface of every broker: take messages, acknowledge them, publish, check the connection.
 
 A message is taken until it is said to be done; whatever was taken and not done when a subscription ends comes again,
 to whoever subscribes next in the same group.

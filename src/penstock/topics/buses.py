@@ -1,4 +1,4 @@
-"""From the names of buses to the buses: made when they are first used, with the library of their broker."""
+"""Buses by name: created on first use, with the library of their broker."""
 
 from __future__ import annotations
 

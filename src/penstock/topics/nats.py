@@ -1,4 +1,4 @@
-"""NATS JetStream: a durable pull consumer a group, on the stream that keeps the topic's subject.
+"""NATS JetStream: a durable pull consumer for each group, on the stream that has the topic's subject.
 
 A message comes again `ack_wait` after who took it was killed. Who follows waits that long where something is
 still in hand: what is new would overtake it.

@@ -1,4 +1,4 @@
-"""What a worker and a server say to each other about tasks: the shapes of both ends (docs/spec/worker.md)."""
+"""The types that workers and servers exchange about tasks (docs/spec/worker.md)."""
 
 from __future__ import annotations
 

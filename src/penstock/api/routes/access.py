@@ -1,4 +1,4 @@
-"""Tokens and sessions: who may come in, and who asks."""
+"""Tokens and sessions: who may come in, and who the caller is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inbox of people, and the calls of functions that were given an address to call back."""
+"""The inbox of approvals, and the callback addresses of functions."""
 
 from __future__ import annotations
 

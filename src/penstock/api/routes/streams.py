@@ -1,4 +1,4 @@
-"""Looking on: one run, or all of them, as server-sent events."""
+"""Streams of one run, or of all runs, as server-sent events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks: workers poll for them and tell how they went; people see what there is to choose from."""
+"""Tasks: workers poll for them and report; authors see which tasks exist."""
 
 from __future__ import annotations
 

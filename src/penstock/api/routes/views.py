@@ -1,4 +1,4 @@
-"""Lists of runs that people keep: a name for a filter."""
+"""Saved lists of runs: a name for a filter."""
 
 from __future__ import annotations
 

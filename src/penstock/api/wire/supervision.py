@@ -1,4 +1,4 @@
-"""What those who look after runs send and are answered: lists, reasons, repairs, tokens."""
+"""What supervisors of runs send and receive: lists, reasons, repairs, tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker may be told. One sentence each, with the remedy.
+"""Errors that a worker may receive. One sentence each, with the remedy.
 
 Conflict
 ├── AttemptSuperseded   the lease is lost

@@ -1,4 +1,4 @@
-"""Leases as texts: sealed, so that nobody can make one, and a worker can hand its own to any node."""
+"""Leases as texts: sealed, so that nobody can forge one and any node accepts them."""
 
 from __future__ import annotations
 

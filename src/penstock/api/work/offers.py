@@ -1,4 +1,4 @@
-"""What workers can do: the palette of tasks, from workers far and near and from what is built in."""
+"""The palette of tasks: those of local and remote workers, and the built-in ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A poll: work for a worker as soon as there is some; who goes away meanwhile takes nothing along."""
+"""A poll: a worker waits for tasks. If it disconnects meanwhile, it takes none with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers say of their tasks, many at a time: each item is taken or refused by itself."""
+"""Reports of workers, many in one call: each is accepted or rejected by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry of workers that come over HTTP: who is there, who waits, what each token holds."""
+"""The registry of workers that connect over HTTP: who is connected, who waits, what each token uses."""
 
 from __future__ import annotations
 

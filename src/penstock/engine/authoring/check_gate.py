@@ -1,4 +1,4 @@
-"""Checks of a loaded definition, and the gate that they are before publishing."""
+"""The checks of a loaded definition, which must pass before it is published."""
 
 from __future__ import annotations
 

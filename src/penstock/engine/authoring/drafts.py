@@ -1,4 +1,4 @@
-"""Drafts: what authors work on, checked whenever it is read, and published when they say so."""
+"""Drafts: what authors work on, checked whenever it is read, and published on request."""
 
 from __future__ import annotations
 

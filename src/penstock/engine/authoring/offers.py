@@ -1,4 +1,4 @@
-"""What tasks offer, remembered by the installation: also those of workers that are elsewhere, or away just now."""
+"""What tasks offer, stored by the installation: including those of remote and disconnected workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker that does the built-in tasks, inside every server and every engine of its own."""
+"""The worker that runs the built-in tasks, inside every server and every engine of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose calls are under way, over all nodes: what must not overtake a call waits until it is over or timed out.
+"""The order of calls across all nodes: a call waits until an earlier one with its key has ended or timed out.
 
 An attempt announces itself before it calls, and keeps that for as long as it may call; one of a node that died is
 over when its last call must have timed out. Announcements are tokens, written for many attempts at once.

@@ -1,4 +1,4 @@
-"""Where jobs of functions are asked about, kept in the database: an attempt may end with its node, its job does not."""
+"""Jobs of functions that are being polled, stored so that a job survives the node of its attempt."""
 
 from __future__ import annotations
 

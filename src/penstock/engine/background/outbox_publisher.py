@@ -1,4 +1,4 @@
-"""Publishing: what decisions put into the outbox goes to brokers and webhooks, and is gone when they have it.
+"""Publishes the messages of the outbox to brokers and webhooks, and deletes them when they are accepted.
 
 Each bus is served by one node at a time, its topics side by side, the messages of one run one after the other. A crash
 between the broker's word and ours publishes a message again, under the same id; none is lost.

@@ -1,4 +1,4 @@
-"""People are told that they are asked, and reminded where they do not answer: by mail, where there is a mail server."""
+"""Mails to people who are asked to decide, and reminders if they do not answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The webhooks of `notify`: each message is a call, signed as Standard Webhooks are, and goes only where it may.
+"""The webhooks of `notify`: each message is a call, signed by Standard Webhooks, to permitted hosts only.
 
 A receiver that does not say 2xx is asked again, later and later, for three days; then its messages are set aside.
 """

@@ -1,4 +1,4 @@
-"""What is posted to a run and comes true later: occurrences, and the wish for a child run."""
+"""Messages that are posted to a run and take effect later: inputs, and requests to start a child run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same done to many runs: those that a filter finds and that it can be done to, batch by batch."""
+"""One action on many runs: those that match a filter and allow it, batch by batch."""
 
 from __future__ import annotations
 

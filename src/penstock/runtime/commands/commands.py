@@ -1,4 +1,4 @@
-"""What callers do to runs: start them, fire events into them, hold, mend and end them."""
+"""What callers do to runs: start them, fire events into them, pause, retry and cancel them."""
 
 from __future__ import annotations
 

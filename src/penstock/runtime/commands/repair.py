@@ -1,4 +1,4 @@
-"""People mend runs: each repair is decided like anything else that happens to a run, and written in its history."""
+"""Repairs by people: each is decided like any other input of a run, and recorded in its history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens: the state of every run by name, open to inspection and repair, and `/custom/`, free for workers of all kinds.
+"""Tokens: the state of every run by name, open to inspection and repair, and `/custom/`, free for workers.
 
 `/runs/<workflow>/<run>/steps/<step>` and `/runs/<workflow>/<run>/slots/<step>/<slot>/<n>` are those of live runs, their
 version is the number of the run's last history entry; `/history/…` has the same of ended runs, read-only. A `/` in the

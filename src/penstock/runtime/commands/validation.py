@@ -1,4 +1,4 @@
-"""Texts, numbers, payloads and events that callers give: checked before anything happens.
+"""Validates texts, numbers, payloads and events of callers before anything happens.
 
 Also how much a run may hold: beyond it events from outside are refused, so that it stays quick for everybody.
 """

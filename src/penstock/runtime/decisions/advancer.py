@@ -1,4 +1,4 @@
-"""Runs go on: what happened is gathered, decided about in batches, and written in one transaction a batch.
+"""Gathers inputs of runs, decides them in batches, and writes each batch in one transaction.
 
 The batch grows by itself: while one is being written, the next gathers. On an idle system it has one run.
 """

@@ -1,4 +1,4 @@
-"""What people are asked to decide, as rows beside the run: opened, decided and closed in the run's own change."""
+"""Approvals as rows: opened, decided and closed in the change of their run."""
 
 from __future__ import annotations
 

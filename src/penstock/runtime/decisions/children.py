@@ -1,4 +1,4 @@
-"""Child runs: a step `workflow` starts one and waits for it. Their ids say whose they are."""
+"""Child runs: a step `workflow` starts one and waits for it. Its id names its parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to a run and waits for a decision; the decision, what is written of it, and who gets its work."""
+"""A request to a run, the decision about it, what it writes, and the slots reserved for its tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is told what a decision did: messages for the outbox, each a CloudEvent whose id is the run and the entry."""
+"""Messages about what a decision did: CloudEvents for the outbox, whose ids are the run and the entry."""
 
 from __future__ import annotations
 

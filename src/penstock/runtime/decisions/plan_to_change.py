@@ -1,4 +1,4 @@
-"""From what happened to a run to what must be written: `advance`, and its plan as a change of rows."""
+"""From inputs of a run to rows: `advance`, and its plan as a change of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that cannot be decided about: made to fail, so that a person sees them, instead of being tried for ever."""
+"""Runs whose decision raises: after some attempts they fail, so that a person sees them."""
 
 from __future__ import annotations
 

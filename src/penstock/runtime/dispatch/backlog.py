@@ -1,4 +1,4 @@
-"""What may lie in the task lists of the store, and who has looked."""
+"""Which task lists of the store may have tasks, and which workers have checked them."""
 
 from __future__ import annotations
 

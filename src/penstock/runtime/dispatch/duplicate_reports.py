@@ -1,4 +1,4 @@
-"""A report that comes again: the history tells whether it is the one that ended the attempt."""
+"""Repeated reports: the history shows whether this one ended the attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The task gate: how any worker, in this process or far away, gets work and tells how it ended."""
+"""The task gate: how any worker, local or remote, receives tasks and reports how they ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tasks say of themselves, without secrets: failures, progress and log lines, from any worker."""
+"""Redacts what tasks report: failures, progress and log lines, from any worker."""
 
 from __future__ import annotations
 

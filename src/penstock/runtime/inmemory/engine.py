@@ -1,4 +1,4 @@
-"""Runs in memory: their snapshots, their keys, and the doing of what their plans say."""
+"""Runs in memory: their snapshots and keys, and the execution of their plans."""
 
 from __future__ import annotations
 

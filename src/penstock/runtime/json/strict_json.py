@@ -1,4 +1,4 @@
-"""JSON of strangers: what two readers could take differently, or no store could keep, is refused."""
+"""JSON from strangers: rejects what two readers could interpret differently, or no store could keep."""
 
 from __future__ import annotations
 

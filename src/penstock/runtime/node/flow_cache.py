@@ -1,4 +1,4 @@
-"""Published versions, compiled once: what a run is decided by."""
+"""Published versions, compiled once."""
 
 from __future__ import annotations
 

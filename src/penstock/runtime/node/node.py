@@ -1,4 +1,4 @@
-"""A node: all that keeps runs going, on one store. Any number of them are equal; there is no leader."""
+"""A node: everything that keeps runs going on one store. All nodes are equal; there is no leader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is old goes: ended runs after their days, in every table, a little at a time."""
+"""Deletes ended runs after their retention time, from every table, a few at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that this node remembers, so that it need not read them again before every decision."""
+"""Cached runs, so that a node need not read a run before every decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for a run to change: told at once by this node, found by looking where another node did it."""
+"""Waits for a run to change: this node reports its own changes, and polls for those of other nodes."""
 
 from __future__ import annotations
 

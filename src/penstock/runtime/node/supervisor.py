@@ -1,4 +1,4 @@
-"""Loops that must not end: each is begun again when it fails, a little later every time."""
+"""Loops that must not end: each is restarted when it fails, after a growing pause."""
 
 from __future__ import annotations
 

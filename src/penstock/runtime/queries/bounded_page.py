@@ -1,4 +1,4 @@
-"""Lists whose items may be large: a page of one has fewer of them then, or one alone."""
+"""Pages of lists whose items may be large: such a page has fewer items, at least one."""
 
 from __future__ import annotations
 

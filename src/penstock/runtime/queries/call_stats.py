@@ -1,4 +1,4 @@
-"""What calls came to: counted in this process, for nothing of a call is kept."""
+"""Counts and durations of calls, in this process only, because nothing of a call is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feed of changes: every run that changes, on this node or another, numbered, for whoever looks on."""
+"""The feed of changes: every run that changes, on any node, numbered, for its readers."""
 
 from __future__ import annotations
 

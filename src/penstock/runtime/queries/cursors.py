@@ -1,4 +1,4 @@
-"""Cursors: where the next page of a list begins, as a text that only this program need understand."""
+"""Cursors: where the next page of a list begins, as an opaque text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incidents: what waits for a person. Sources that fail, failed and stalled runs, events set aside or not taken."""
+"""Incidents: what waits for a person. Failing sources, failed and stalled runs, undelivered events."""
 
 from __future__ import annotations
 

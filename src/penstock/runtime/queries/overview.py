@@ -1,4 +1,4 @@
-"""How an installation does: what ended when, by workflow, and how soon steps begin, for a page that is looked at often.
+"""The figures of the home page: what ended when, by workflow, and how soon steps begin.
 
 Ends are counted exactly. How soon steps begin is read from a few runs of each piece of the time.
 """

@@ -1,4 +1,4 @@
-"""The marking of a run, now or after any entry of its history: which events wait in which slots, its data and tags."""
+"""The marking of a run, now or after any entry of its history: events in slots, data and tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run can still end, told from its snapshot."""
+"""Whether a run can still end, computed from its snapshot."""
 
 from __future__ import annotations
 

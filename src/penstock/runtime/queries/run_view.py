@@ -1,4 +1,4 @@
-"""A run as it is shown: what it says of itself, and which of its tasks a worker has."""
+"""A run as its readers see it, and which of its tasks a worker has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lags behind: steps slower than their `warn_after`, tasks that no worker takes, runs that nothing can move."""
+"""What is late: steps slower than their `warn_after`, tasks that no worker takes, runs that cannot proceed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run, a step or a task list does not go on: one plain sentence each, decided from what is known, purely."""
+"""Why a run, a step or a task list makes no progress: one plain sentence each. Pure."""
 
 from __future__ import annotations
 

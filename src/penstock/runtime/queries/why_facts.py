@@ -1,4 +1,4 @@
-"""Asking why: what is known is gathered from the store, and `why` decides."""
+"""Gathers from the store the facts that `why` needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a workflow does: counts, rates, and how long its steps wait and run, in a time and by version.
+"""Statistics of a workflow: counts, rates, waiting and running times of steps, by period and version.
 
 Nothing is counted while runs go on. The numbers of runs come from indexes, exactly. What steps did is read from the
 histories of all runs, or where there are many of some, spread evenly over the time: then counts are worked out for all.

@@ -1,4 +1,4 @@
-"""Amazon's certificates: fetched once, and believed only where a chain leads from them to a root that we have."""
+"""Amazon's certificates: fetched once, and trusted only if a chain leads to a known root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one kind of call that hooks make by themselves: a small file from a host that was checked before."""
+"""The only call that hooks make: it fetches a small file from a host that was checked before."""
 
 from __future__ import annotations
 

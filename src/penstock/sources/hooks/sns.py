@@ -1,4 +1,4 @@
-"""Amazon SNS: a letter is read, held against the topics of the hook, and its signature checked. Fetches nothing."""
+"""Amazon SNS: a message is read, matched with the topics of the hook, and its signature checked. Fetches nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder that is watched: a file that came and does not change any more starts a run, and so does one that went.
+"""A watched folder: a file starts a run when it arrives and stops changing, and when it is deleted.
 
 Watching alone loses events: while no node runs, when too many come at once, in folders that have just been made. So
 the folder is also walked, at the beginning and now and then, and held against what was seen.

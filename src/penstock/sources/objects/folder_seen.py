@@ -1,4 +1,4 @@
-"""What a watch of a folder has seen: key and state of every file, durable, so that nothing is lost or told twice.
+"""What a folder watch has seen: key and state of every file, durable, so none is lost or reported twice.
 
 What is to be told is written down before it is told, with a word that no other telling has: after a crash it is told
 again under the same word, and a file that comes a second time comes under another.

@@ -1,4 +1,4 @@
-"""Changes in a folder and all below it, told as they happen.
+"""Changes in a folder and its subfolders, reported as they happen.
 
 Each folder is watched by itself: whoever watches a tree as a whole follows the links in it, which may lead anywhere,
 and stops at the first folder that is closed.

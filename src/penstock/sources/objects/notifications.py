@@ -1,4 +1,4 @@
-"""Notifications of object stores: a verified call tells which objects came or went, and each starts its runs.
+"""Notifications of object stores: a verified call lists objects that came or went, and each starts its runs.
 
 Verify, then parse; ask the store about what is wanted; answer when all of it is durable. What cannot be had now is
 answered so that the store sends it again: a repeat starts nothing twice.

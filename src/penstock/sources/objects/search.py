@@ -1,4 +1,4 @@
-"""Searches: on a clock all objects of a store are listed, and each that is wanted starts a run, once a tick.
+"""Searches: on each tick all objects of a store are listed, and each match starts a run, once a tick.
 
 How far a search has come is kept after every page, so that it goes on there, wherever it is taken up again.
 """

@@ -1,4 +1,4 @@
-"""Runs about objects: which started workflows an object is for, and one run of each, however often it is told."""
+"""Starts runs about objects: one run for each started workflow that matches, however often it is reported."""
 
 from __future__ import annotations
 

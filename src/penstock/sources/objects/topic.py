@@ -1,4 +1,4 @@
-"""Notifications of objects that come over a topic: the store tells a broker, which keeps them until they are done."""
+"""Object notifications over a topic: the broker keeps each one until it is handled."""
 
 from __future__ import annotations
 

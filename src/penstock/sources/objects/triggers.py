@@ -1,4 +1,4 @@
-"""Who feeds a source of kind `object`: a watch of its folder, a topic that its store tells, or nobody but the hook."""
+"""Which trigger a source of kind `object` needs: a folder watch, a topic, or none because a hook serves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backfills: the ticks of a time that has passed make their runs now, each once, however often somebody asks.
+"""Backfills: ticks of a past period start their runs now, each once, however often it is requested.
 
 A backfill is a token, so that it goes on wherever a node is left; one a workflow at a time, also where its source is
 stopped. Its runs have a label, and are not counted by the schedule itself: its own ticks must not be skipped for them.

@@ -1,4 +1,4 @@
-"""The rules of a schedule: which tick is due, and what becomes of it while other runs are under way. All pure."""
+"""The rules of a schedule: which tick is due, and what it becomes while other runs are active. Pure."""
 
 from __future__ import annotations
 

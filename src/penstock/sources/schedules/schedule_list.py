@@ -1,4 +1,4 @@
-"""Schedules for people: what each is, when it comes next, how far it is, and what is wrong with it."""
+"""The list of schedules: what each is, its next ticks, its progress, and what is wrong with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who feeds: a node is present while it renews its word, and holds feeds by name; of each, one holder at a time.
+"""Leases of triggers: a node is alive while it renews its lease, and each trigger has one holder at a time.
 
 All is kept as tokens under `/feeds/`, where nobody writes through the API. A node that dies is buried by another once
 the store says that its time is over, and then nothing that it still writes is taken.

@@ -1,4 +1,4 @@
-"""A feeder and what it is given: the workflow, a durable state, and ways to start runs and fire events."""
+"""A trigger and what it is given: the workflow, a durable state, and ways to start runs and fire events."""
 
 from __future__ import annotations
 

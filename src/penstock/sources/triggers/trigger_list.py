@@ -1,4 +1,4 @@
-"""Sources for people: which are fed, by whom, and what is wrong with them."""
+"""The list of sources: which are read, by which node, and what is wrong with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeding: every node sees to it that each started workflow whose source needs a feeder has one, on one node.
+"""Every node ensures that each started workflow whose source needs a reader has one, on one node.
 
 A source is fed while its workflow is started, paused or not: runs are made, and held. A new version has a new feeder.
 A kind of source that needs one has a line in FEEDERS; what a feeder is, and what it is given, is in `trigger`.

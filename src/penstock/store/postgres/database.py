@@ -1,4 +1,4 @@
-"""The way to PostgreSQL: a pool, transactions that are tried again where that is right, and typed errors.
+"""The connection to PostgreSQL: a pool, transactions that are retried where that is safe, and typed errors.
 
 Nothing is kept in a session: no setting, no lock and no LISTEN outlives a transaction here, so that a pooler may
 hand each transaction to another server process.

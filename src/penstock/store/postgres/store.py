@@ -1,4 +1,4 @@
-"""`PostgresStore`: the whole of it, put together from its topics."""
+"""`PostgresStore`: all roles on one database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rehearsing: before its first run a node does with no rows what single runs will wait for.
+"""Warm-up: before its first run, a node executes the statements of single runs on no rows.
 
 PostgreSQL plans a statement anew for the values of each of its first five calls on a connection, and keeps a plan only
 then. Those that write a whole step are long: to plan one takes as long as to carry it out, and the first runs after a

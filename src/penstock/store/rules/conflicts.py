@@ -1,4 +1,4 @@
-"""Which changes of a batch fit the rows: judged after the batch did not fit as a whole."""
+"""Which changes of a batch conflict: judged if the batch did not fit as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which waiting element gets a `serialize` key next, and which event goes to which owner of a correlation key."""
+"""Which waiting element gets a `serialize` key next, and which owner of a correlation key gets an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening the file: how SQLite is set, the schema, and whether the last stop was a clean one."""
+"""Opens the file: SQLite's settings, the schema, and whether the last stop was clean."""
 
 from __future__ import annotations
 

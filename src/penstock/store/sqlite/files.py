@@ -1,4 +1,4 @@
-"""The file itself: whether its disk is local, and that no other process has it."""
+"""The file itself: whether its disk is local, and whether another process has it."""
 
 from __future__ import annotations
 

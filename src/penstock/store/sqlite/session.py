@@ -1,4 +1,4 @@
-"""What a piece of work in the store has at hand: the connection, the named queries, times as numbers, fresh ids.
+"""What one piece of work uses: the connection, the named queries, times as numbers, fresh ids.
 
 And how the methods of the store are made of such pieces of work.
 """

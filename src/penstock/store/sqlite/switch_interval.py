@@ -1,4 +1,4 @@
-"""Whose turn it is to have the interpreter, while rows are written beside a loop that decides."""
+"""The interpreter's switch interval, shortened while rows are written next to a loop that decides."""
 
 from __future__ import annotations
 

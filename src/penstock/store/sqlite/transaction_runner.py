@@ -1,4 +1,4 @@
-"""Transactions on the connection that writes, and what a COMMIT that failed asks for; and the plainest writer."""
+"""Runs transactions on the writing connection, and recovers from a failed COMMIT; also the simplest writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of the file: room for it is taken ahead, and it is folded into the file when it is full.
+"""The write-ahead log: space is allocated in advance, and a full log is checkpointed.
 
 A commit that makes the log longer has the disk write down its new length as well, which takes as long again. A log
 that was written to its end keeps its length until the file is closed, and commits go over what is there.

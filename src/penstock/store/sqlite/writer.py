@@ -1,4 +1,4 @@
-"""Where work on the file is done: one thread writes, and all that waits there shares one transaction and one fsync."""
+"""The writer: one thread, in which all waiting work shares one transaction and one fsync."""
 
 from __future__ import annotations
 

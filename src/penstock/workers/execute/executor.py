@@ -1,4 +1,4 @@
-"""Those who run tasks: coroutines on the loop, plain functions in threads, or all of them in processes."""
+"""Executors: coroutines on the loop, plain functions in threads, or all of them in processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seam for tasks that run elsewhere: what a worker asks of whoever runs its tasks."""
+"""The seam for tasks that run elsewhere: what a worker asks of its executor."""
 
 from __future__ import annotations
 

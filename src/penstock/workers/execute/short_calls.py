@@ -1,4 +1,4 @@
-"""Many short calls beside the loop: one thread does them one after the other, others help where it gets stuck.
+"""Many short calls next to the loop: one thread runs them in order, others help if it is blocked.
 
 A thread for each would have them all wait for the interpreter, and for the machine, at every change of hands. For
 the same reason calls are handed over when the loop has taken all that came with them, and answers told together; and

@@ -1,4 +1,4 @@
-"""Threads for plain functions: a bounded number at work, and none that could hold up the end of the process."""
+"""Threads for plain functions: a bounded number, and none that could delay the end of the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One attempt in the hands of a worker: its task, its lease, and when to renew or to stop it."""
+"""One attempt that a worker has: its task, its lease, and when to renew or stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker: one loop that claims work from a gate, runs it, and tells how it ended."""
+"""The worker: one loop that claims tasks from a gate, runs them, and reports how they ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions of other engines, made Penstock's."""
+"""Definitions of other engines, translated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows: listed, started, stopped, held."""
+"""Workflows: listed, started, stopped, paused."""
 
 from __future__ import annotations
 

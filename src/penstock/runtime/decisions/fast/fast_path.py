@@ -1,4 +1,4 @@
-"""The fast path: one plain thing happens to a run, and nothing but plain steps follows. Most decisions are so.
+"""The fast path: one plain input of a run that leads only to plain steps, as most inputs do.
 
 Contract: it gives the very plan and the very change that `advance` and `plan_to_change` give, or None before it has
 done anything. None is always right, so everything rare is left to the rules there.

@@ -1,4 +1,4 @@
-"""Texts from outside that PostgreSQL cannot keep: one of them must not cost a whole batch its transaction."""
+"""Texts that PostgreSQL cannot store: one of them must not cost a whole batch its transaction."""
 
 from __future__ import annotations
 

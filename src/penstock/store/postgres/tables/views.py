@@ -1,4 +1,4 @@
-"""The read side, for people."""
+"""Lists and figures for people."""
 
 from __future__ import annotations
 

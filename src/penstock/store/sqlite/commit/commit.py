@@ -1,4 +1,4 @@
-"""Committing changes: written at once in the hope that all fit; where one does not, they are sorted out.
+"""Commit optimistically; if one change conflicts, find it and retry without it.
 
 Every guard is a statement whose changed rows are counted. If a count is off, all is taken back, the changes that
 do not fit are found by looking, and the rest is written again.

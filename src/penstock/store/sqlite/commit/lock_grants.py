@@ -1,4 +1,4 @@
-"""Changing the lines of `serialize` and correlation keys; `rules.lock_grants` decides who is given what."""
+"""Updates the queues of `serialize` and correlation keys; `rules.lock_grants` decides the grants."""
 
 from __future__ import annotations
 

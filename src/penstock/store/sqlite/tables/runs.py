@@ -1,4 +1,4 @@
-"""Reading runs, and handing out what is due."""
+"""Reads runs, and hands out what is due."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from penstock.store.rows.rows import ApprovalRow
 
 Before = tuple[datetime, str]
 Refusals = dict[tuple[str, str | None], str | None]
-"""What bars somebody, by the run and who started it: a run may have thousands of approvals, and all are looked at."""
+"""What bars a person, by run and starter: a run may have thousands of approvals, and each one is checked."""
 MAX_APPROVALS_READ, MAX_APPROVALS_PER_READ = 1_000, 64
 """Approvals that one page reads (if few match, it would read them all), and those read at a time."""
 
@@ -79,7 +79,7 @@ class ApprovalDecisions:
     async def approvals_page(
         self, /, *, limit: int = 50, before: Before | None = None, **which: Any
     ) -> tuple[list[dict[str, Any]], Before | None]:
-        """The next of them, fewer than `limit` where they are large or few are wanted; and where to go on."""
+        """The next page, with fewer than `limit` if they are large or few match, and the position after it."""
         wanted, known = Which(**which), Refusals()
         rows, last = await _some(self._store, wanted, before, limit)
         return [await self._view_for(row, wanted.by, known) for row in rows], last
@@ -172,7 +172,7 @@ def _reject_decided(row: ApprovalRow) -> None:
 async def _some(
     store: Approvals, which: Which, before: Before | None, limit: int
 ) -> tuple[list[ApprovalRow], Before | None]:
-    """The next that are wanted, as many as there is room for, and behind which one to go on; None: those are all."""
+    """The next matching approvals that fit the page, and the position after them; None if the list ends here."""
     found: list[ApprovalRow] = []
     left = MAX_PAGE_BYTES
     for _ in range(0, MAX_APPROVALS_READ, MAX_APPROVALS_PER_READ):

@@ -108,7 +108,7 @@ class Callbacks:
         return outcome
 
     async def _element(self, run: str, key: str) -> Element | None:
-        """The attempt of a `service` step with that key that is under way."""
+        """The running attempt of the `service` step with that key."""
         live = await self._node.look(run)
         for element in live.snapshot.elements.values():
             if live.flow.steps[element.step].task != "service" or element.state not in ("running", "parked"):

@@ -196,11 +196,11 @@ class Engine:
     # -- life ------------------------------------------------------------------------------------------------
 
     async def running(self) -> EngineServices:
-        """The store, the node and the worker that are at work: for what a server builds on them."""
+        """The open store, node and worker, for a server that builds on them."""
         return await self._open()
 
     async def close(self) -> None:
-        """Let what runs finish within the grace, and close; whoever waits is told."""
+        """Let running tasks finish within the grace, and close. Waiting callers get an error."""
         self._closed = True
         self._calls.close()
         async with self._opening:

@@ -36,7 +36,7 @@ MAX_ITEMS = 1_000_000
 
 
 class Operations:
-    """Reading and mending runs. It only delegates."""
+    """Reads and repairs runs. It only delegates."""
 
     def __init__(self, store: Store, node: Node, looking_back: asyncio.Semaphore) -> None:
         self._store, self._node, self._looking_back = store, node, looking_back
@@ -183,7 +183,7 @@ class Operations:
         return done
 
     async def refused_keys(self) -> list[dict[str, Any]]:
-        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
+        """The correlation keys that runs were refused: `holder` is the live run that has the key."""
         return [refused_view(row) for row in await self._store.refused(1000)]
 
     async def queues(self) -> list[dict[str, Any]]:

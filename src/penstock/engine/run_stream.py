@@ -12,7 +12,7 @@ from penstock.runtime.queries.history import show_history
 
 
 class Following:
-    """For those who look on while runs go on."""
+    """For readers that follow runs."""
 
     def __init__(self, opened: Callable[[], Awaitable[EngineServices]]) -> None:
         self._opened = opened

@@ -119,7 +119,7 @@ class Runs:
         return await self._show(run)
 
     async def resume(self, run: str) -> dict[str, Any]:
-        """Go on where a pause held the run."""
+        """Resume a paused run."""
         await self._node.commands.resume(run)
         return await self._show(run)
 

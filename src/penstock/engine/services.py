@@ -57,9 +57,9 @@ class EngineServices:
         self.catalog = Catalog(store, node.flows, node.owners, tasks)
         self.callback_tokens = CallbackTokens(store.keep_note)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
-        """What is done when nothing is decided any more, while the store can still be read."""
+        """Callbacks after the last decision, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)
-        """Long histories are gone through one after the other: several at once would take the time of all others."""
+        """Long histories are read one at a time: several at once would starve all other callers."""
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
         self._triggers: asyncio.Task[None] | None = None
@@ -127,7 +127,7 @@ class EngineServices:
         if work:  # what its tasks say must be redacted
             await vault.check()
         node = await Node.on(store, shared=shared, days=retention, suffix=suffix, redaction=vault.redaction)
-        if not shared:  # nobody else has the store: whoever worked inside a node before is dead
+        if not shared:  # no other node has the store: workers inside an earlier node are dead
             await store.give_up(HERE)
         worker = None
         if work and tasks:
@@ -168,7 +168,7 @@ class EngineServices:
             self.triggers.look()
 
     def wind_down(self) -> None:
-        """Claim nothing more; what runs goes on until `close`."""
+        """Claim nothing more; running tasks continue until `close`."""
         self._stop.set()
 
     async def close(self, grace: timedelta | None = None) -> None:
@@ -198,7 +198,7 @@ class EngineServices:
 
 
 def _keys_of(store: Store) -> Keys:
-    """Beside the file of a store that was opened elsewhere, if it has one; else in this folder."""
+    """Next to the file of a store that the caller opened, if it has one; else in this folder."""
     path = getattr(store, "path", None)
     return Keys.of(path if isinstance(path, str) else "memory:")
 

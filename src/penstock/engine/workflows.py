@@ -17,7 +17,7 @@ from penstock.store.protocol import Store
 
 
 class Workflows:
-    """What is published, and what of it may go on."""
+    """Publishes workflows, and starts, stops, pauses and resumes them."""
 
     def __init__(self, store: Store, node: Node, catalog: Catalog) -> None:
         self._store, self._node, self._catalog = store, node, catalog
@@ -69,7 +69,7 @@ class Workflows:
         await self._set_paused(workflow, True)
 
     async def resume_workflow(self, workflow: str | None = None) -> None:
-        """Go on where the pause of a workflow or of the installation held runs."""
+        """End the pause of a workflow or of the installation."""
         await self._set_paused(workflow, False)
 
     async def _set_started(self, workflow: str, started: bool) -> None:

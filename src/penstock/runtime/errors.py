@@ -280,7 +280,7 @@ class NotRetryable(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Somebody decided before, or nobody is asked any more. `decision` is the first, where there is one."""
+    """The approval was decided before, or is closed. `decision` is the first decision, if there is one."""
 
     code = "already_decided"
     decision: dict[str, Any] | None = None
@@ -323,7 +323,7 @@ class NotSkippable(Conflict):
 
 
 class Changed(Conflict):
-    """It is not any more as it was expected to be."""
+    """The state is no longer what the caller expected."""
 
     code = "changed"
 
@@ -350,7 +350,7 @@ class SlotFull(Conflict):
 
 
 class PreconditionFailed(PenstockError):
-    """What the caller has seen is not so any more."""
+    """What the caller saw is outdated."""
 
     code = "precondition_failed"
 

@@ -39,7 +39,7 @@ MAX_CACHED_CHECKS = 128
 
 
 class Checked(Struct, frozen=True):
-    """A text with all that is known of it."""
+    """A text and everything known about it."""
 
     text: str
     loaded: Loaded
@@ -81,7 +81,7 @@ class Drafts:
         stored: str | None = None,
         unfinished: bool = False,
     ) -> Checked:
-        """Read and check a definition, beside the loop. Raises DefinitionError.
+        """Read and check a definition in a thread. Raises DefinitionError.
 
         Decoded JSON becomes YAML text, or `stored` where that says the same: it may have comments. What is
         `unfinished`, as a draft is, may have no step yet: then nothing is proved.
@@ -174,7 +174,7 @@ class Drafts:
         expect: Collection[str] | None = None,
         consent: Callable[[Definition], None] = lambda definition: None,
     ) -> tuple[Version, Checked]:
-        """Publish a definition, or (None) the draft, which is then no draft any more.
+        """Publish a definition, or (None) the draft, which then no longer exists.
 
         `override` publishes what the checks refute; `consent` may raise what speaks against it.
         Raises UnknownWorkflow, DefinitionError, NameMismatch, CheckFailed, DraftChanged.

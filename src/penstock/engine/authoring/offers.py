@@ -24,7 +24,7 @@ class StoredOffers(Offer, frozen=True, kw_only=True):
 
     @property
     def offer(self) -> Offer:
-        """What is offered, whoever does."""
+        """All offers, from any worker."""
         return Offer(**{name: getattr(self, name) for name in Offer.__struct_fields__})
 
 

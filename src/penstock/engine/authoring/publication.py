@@ -22,7 +22,7 @@ from penstock.workers.task import Task
 
 
 class CatalogRows(WorkflowVersions, Drafts, Notes, Protocol):
-    """Published workflows, those that are to be, and what tasks elsewhere offer."""
+    """Published workflows, drafts, and the offers of remote tasks."""
 
 
 class Catalog:

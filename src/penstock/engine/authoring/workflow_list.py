@@ -14,7 +14,7 @@ from penstock.store.rows.rows import WorkflowState
 
 
 class Listing:
-    """Lists workflows page by page. What is known of a version never changes, so it is read once."""
+    """Lists workflows page by page. A version never changes, so it is read once."""
 
     def __init__(self, running: EngineServices) -> None:
         self._running = running

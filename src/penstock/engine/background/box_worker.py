@@ -26,7 +26,7 @@ from penstock.workers.worker.worker import Worker, new_local_incarnation
 
 MAX_CONCURRENT = 256
 MAX_POLLING = 4000
-"""How many more may be under way that only wait for the time to ask again."""
+"""Additional tasks that only wait for their next poll."""
 SHORT_TASKS = ("http", "mail")
 """Those that may run inside a call."""
 STOP_TIMEOUT = timedelta(seconds=2)
@@ -80,11 +80,11 @@ class Boxes:
             self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
 
     def allow(self, grace: timedelta | None) -> None:
-        """How long calls under way may take to finish, once `stop` is set: said before."""
+        """How long active calls may take to finish once `stop` is set. Call this before setting it."""
         self.worker.grace = min(STOP_TIMEOUT, STOP_TIMEOUT if grace is None else grace)
 
     async def end(self) -> None:
-        """Let calls under way finish within the grace; `stop` was set."""
+        """Let active calls finish within the grace; `stop` was set."""
         if self._working is not None:
             await asyncio.gather(self._working, return_exceptions=True)
             await self._environment.close()

@@ -65,11 +65,11 @@ class CallOrder:
         """All calls under a key are over."""
         name = _name(key)
         if name in self._held:
-            self._leaving.add(name)  # who begins meanwhile announces itself anew
+            self._leaving.add(name)  # a call that begins meanwhile announces itself again
             await self._announce(name, None, None)
 
     async def others_over(self, key: str) -> None:
-        """Wait until no other node can have a call under way."""
+        """Wait until no other node can have an active call."""
         name = _name(key)
         while True:
             row = next((row for row in await self._store.tokens(name, "", 1) if row.name == name), None)
@@ -92,7 +92,7 @@ class CallOrder:
             try:
                 await self._put({request.name: request for request in batch})
                 wanted = await self._wanted(batch)
-            except Exception as error:  # then no end of the attempt can be told either: it will be done again
+            except Exception as error:  # then the attempt cannot be reported either: it will be repeated
                 log.warning("calls in progress cannot be announced to other nodes: %s", error)
                 wanted = None
             for request in batch:

@@ -50,7 +50,7 @@ log = logging.getLogger("penstock.topics")
 
 
 class Taker(Protocol):
-    """Who is given messages: a broker, or whoever calls webhooks."""
+    """The receiver of messages: a broker, or the caller of webhooks."""
 
     async def publish(self, topic: str, message: Outgoing) -> None: ...
 
@@ -91,7 +91,7 @@ class Publishing:
                         self._wakes[message.bus].set()
 
     async def run(self) -> None:
-        """Serve every bus that this node knows, for ever."""
+        """Serve every bus that this node knows, without end."""
         async with asyncio.TaskGroup() as group:
             for name in self._wakes:
                 group.create_task(self._serve(name), name=f"publisher of {name}")
@@ -167,7 +167,7 @@ class Publishing:
         return True
 
     async def _stay(self) -> None:
-        """Give a sign of life, so that others leave to this node what it holds."""
+        """Renew this node's lease, so other nodes do not take its topics."""
         while True:
             try:
                 if self._held:
@@ -221,7 +221,7 @@ class Publishing:
         return self._webhooks if bus == WEBHOOKS and self._webhooks is not None else self.buses[bus]
 
     def _rest(self, bus: str, topic: str, error: PenstockError) -> None:
-        """Leave a topic alone for a while: the others go on."""
+        """Pause one topic; the others continue."""
         self.failures[bus] += 1
         _, failed = self._rests.get((bus, topic), (0.0, 0))
         wait = min(MIN_DELAY * 2 ** min(failed, 10), MAX_DELAY if bus != WEBHOOKS else MAX_WEBHOOK_DELAY)

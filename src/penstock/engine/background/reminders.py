@@ -19,7 +19,7 @@ log = logging.getLogger("penstock.approvals")
 
 
 class Reminding:
-    """Looks on at what is decided. A mail that cannot be sent is logged: the inbox shows the question anyway."""
+    """Observes decisions. If a mail cannot be sent, this is logged: the inbox shows the question anyway."""
 
     def __init__(self, environment: TaskEnvironment) -> None:
         self._environment = environment

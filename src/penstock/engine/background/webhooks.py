@@ -34,7 +34,7 @@ GONE = 410
 
 
 class _Happened(Struct):
-    """When what a message tells of happened."""
+    """When the event of a message happened."""
 
     time: datetime
 

@@ -33,7 +33,7 @@ from penstock.store.rows.change import Part
 
 
 class CorruptRecord(Exception):
-    """Written by a later Penstock, or damaged: it is left alone and told of."""
+    """Written by a later Penstock, or damaged: it is left unchanged and reported."""
 
 
 class Ref:

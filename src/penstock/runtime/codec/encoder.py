@@ -87,7 +87,7 @@ class Packer:
         return raw
 
     def adopt(self, value: Any, digest: bytes, size: int) -> None:
-        """A payload that lies in the store already."""
+        """A payload that the store already has."""
         self._keep(id(value), (value, Raw(encode(Ext(SEPARATE_CODE, digest))), size))
 
     @property

@@ -23,7 +23,7 @@ from penstock.store.sql.run_lists import STATUSES
 
 MAX_BATCH = 100
 MAX_RUNS = 10_000
-"""Runs that one call acts on; who wants more asks again."""
+"""Runs that one call acts on; callers repeat the call for more."""
 
 MAX_SHOWN_ERRORS = 20
 
@@ -61,7 +61,7 @@ async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any
 async def act_on_many(
     store: RunViews, commands: Commands, filter: Filter, action: str, max_runs: int = MAX_RUNS, **more: Any
 ) -> AsyncIterator[Progress]:
-    """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
+    """Act, newest first, and yield the progress after every batch. Runs that start meanwhile are not affected."""
     progress = Progress(action)
     narrowed = applicable(filter, action)
     until = await store.now() + timedelta(microseconds=1)
@@ -75,7 +75,7 @@ async def act_on_many(
         except StoreError as error:
             if not progress.count:
                 raise
-            # What was done so far must be told: to repeat all of it would do some of it twice.
+            # Report what was done so far: repeating all of it would do some of it twice.
             progress.more = True
             progress.errors.append({"run": "", "code": error.code, "message": str(error)})
             yield progress

@@ -244,18 +244,18 @@ class Commands:
     async def _known(self, workflow: str, key: str, digests: Collection[bytes]) -> RunId:
         """The run that a key started before. Raises IdempotencyMismatch where it was started otherwise."""
         known = await self._store.start_key(workflow, key)
-        assert known is not None, "a start key was known and is not there"
+        assert known is not None, "a start key was known and does not exist"
         self.duplicates += 1
         if known[1] not in digests:  # the input alone: an old row
             raise IdempotencyMismatch(key, known[0])
         return RunId(known[0])
 
     def begin_child(self, message: int, run: str, request: StartChild) -> None:
-        """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
+        """Start the child run that a message requests; errors are reported to its parent."""
         self._children.begin(self._begin_child(message, run, request))
 
     def stop(self) -> None:
-        """Begin no more child runs; their messages are read again by whoever goes on."""
+        """Start no more child runs; another node will read their messages."""
         self._children.cancel()
 
     async def _begin_child(self, message: int, run: str, request: StartChild) -> None:
@@ -269,7 +269,7 @@ class Commands:
             self._submit(Request(request.parent, refusal(run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)
-        except Exception as error:  # its message would be read again for ever, and nobody see why
+        except Exception as error:  # its message would be read again forever, and nobody would see why
             log.exception("child run %s cannot begin", run)
             why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
             self._submit(Request(request.parent, refusal(run, why), read=message))
@@ -387,7 +387,7 @@ class Commands:
                 raise not_retryable((await self.look(run)).snapshot, step)
             if answer != "superseded":
                 return
-            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+            self._flows.forget()  # a pause came or went meanwhile, or the run advanced
         raise pause_flapping_error(flow.name)
 
     async def rerun(
@@ -454,7 +454,7 @@ class Commands:
 
 
 async def _find_outcome(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
-    """Who starts a run must not be told to start another where the first may be there: its id tells."""
+    """A caller must not start a second run if the first may exist: its id says which one."""
     for wait in OUTCOME_RETRY_DELAYS:
         await asyncio.sleep(wait)
         try:

@@ -102,7 +102,7 @@ class RepairCommands:
                 request = replace(request, paused=wider_pauses(state))
             if await self._commands.ask(run, request) == "accepted":
                 return
-            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+            self._flows.forget()  # a pause came or went meanwhile, or the run advanced
         raise pause_flapping_error(live.flow.name)
 
     async def _reject_approval_bypass(

@@ -58,7 +58,7 @@ class TokenCursor(Struct, frozen=True, array_like=True):
 
 
 class Insert(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A token that is not there yet. Under a run's slots `data` is `{event, data}`."""
+    """A token to create. Under a run's slots `data` is `{event, data}`."""
 
     name: str
     data: Any = None
@@ -93,7 +93,7 @@ class Edit(Struct, frozen=True, forbid_unknown_fields=True):
         return [one.name for one in every]
 
     def old(self) -> list[Update | Delete]:
-        """Those that are there, with their versions."""
+        """The existing tokens, with their versions."""
         return [*self.update, *self.delete]
 
 

@@ -76,7 +76,7 @@ class RequestQueue:
         return batch
 
     def close(self, error: BaseException) -> None:
-        """Nothing more is decided: tell whoever waits, and whoever still comes."""
+        """Decide nothing more: fail waiting requests, and all later ones."""
         self._closed = error
         waiting, self.waiting = self.waiting, {}
         for requests in waiting.values():
@@ -121,7 +121,7 @@ class Advancer:
         self.stale = self.decided = self.batches = 0
 
     async def run(self) -> None:
-        """Decide and write, for ever."""
+        """Decide and write, without end."""
         try:
             while True:
                 await self._requests.wake.wait()
@@ -243,7 +243,7 @@ class Advancer:
         self._poison_runs.tell(requests, error)
 
     def _reject(self, run: str, requests: list[Request], error: BaseException | None) -> None:
-        """A run that is not there, or cannot be read, is left alone."""
+        """Skip a run that does not exist or cannot be read."""
         if error is not None:
             log.error("run %s cannot be read and is left alone: %s", run, error)
         elif gone := [request.read for request in requests if request.read is not None]:
@@ -301,7 +301,7 @@ class Advancer:
         self._poison_runs.tell(decision.requests, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:
-        """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
+        """Nothing followed. If other nodes write, answer only after checking the current state of the store."""
         fresh = not self._shared or all(request.fresh for request in decision.requests)
         if fresh:
             self._answer(decision)
@@ -319,10 +319,10 @@ class Advancer:
         if committed.messages:
             self._timers.read(committed.messages)
         if "stale" in outcomes:
-            self._timers.look()  # what was dropped because another node was faster may still be there
+            self._timers.look()  # a row that was dropped because another node was faster may still exist
 
     def _sort(self, changed: Sequence[Decision], committed: Committed) -> None:
-        """Some of the changes did not fit any more."""
+        """Handle the changes that no longer fit."""
         told = list(zip(changed, committed.outcomes, strict=True))
         self._apply([decision for decision, outcome in told if outcome == "applied"], committed)
         for decision, outcome in told:
@@ -332,7 +332,7 @@ class Advancer:
                 self._again(decision.requests, outcome)
 
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
-        """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
+        """These are durable: cache the runs, hand over their tasks, and answer the callers."""
         run_cache = self._run_cache
         self._poison_runs.settle(decisions)
         given: Reserved = []
@@ -361,7 +361,7 @@ class Advancer:
         _observe(self.settled, decisions)
 
     def _tell_workers(self, decision: Decision, change: Change, slots: Reserved) -> None:
-        """There is work that was not handed over, or some is not wanted any more."""
+        """Announce tasks that were not handed over, and tasks that are no longer wanted."""
         if len(change.tasks) > len(slots):
             handed = {(attempt.firing, attempt.index) for attempt, _ in slots}
             self._dispatch.note(
@@ -385,7 +385,7 @@ class Advancer:
             decision.slots = []
 
     def _again(self, requests: Sequence[Request], outcome: Outcome) -> None:
-        """Others were faster. What lies in the store is found again there; the rest is decided anew."""
+        """Others were faster. Rows of the store are handed out again; decide the rest again."""
         single = len(requests) == 1
         for request in requests:
             request.tries += 1
@@ -395,7 +395,7 @@ class Advancer:
                 request.tell("duplicate")
             elif outcome == "stale" and (
                 request.from_store
-                # The run is there, or a pause came or went.
+                # The run exists, or a pause came or went.
                 or request.new is not None
                 or isinstance(request.input, Retried | Skipped)
             ):

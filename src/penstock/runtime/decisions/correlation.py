@@ -102,7 +102,7 @@ class Inbox:
         return tuple(self._pending.values())
 
     def refused(self, now: datetime) -> tuple[RefusedKey, ...]:
-        """The keys that runs asked for in vain, the oldest first."""
+        """The keys that runs were refused, the oldest first."""
         self._expire(now)
         return tuple(self._refused)
 

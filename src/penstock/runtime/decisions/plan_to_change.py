@@ -121,9 +121,9 @@ def _run_inputs(
                 )
                 continue
             if run_input.id is not None:
-                run_input = replace(run_input, once=True)  # its id lies in a row of its own
+                run_input = replace(run_input, once=True)  # its id has its own row
         run_inputs.append(run_input)
-    # What happens to a run whose decision stopped half-way must not be taken for its rest.
+    # An input of a run whose decision stopped half-way must not be mistaken for its continuation.
     if live.snapshot.agenda and not (run_inputs and isinstance(run_inputs[-1], _ENDINGS)):
         run_inputs.append(_CONTINUED)
     return run_inputs, parked
@@ -137,7 +137,7 @@ def _answers(
 
 
 def _uses_up(decision: Decision) -> bool:
-    """Whether something is to be deleted although the run stays as it is: a timer, a message, a task."""
+    """Whether a timer, a message or a task must be deleted although the run is unchanged."""
     used_up = any(each.rung is not None or each.read is not None for each in decision.requests)
     return used_up or bool(_ended(decision))
 
@@ -160,7 +160,7 @@ def _change(decision: Decision, tasks: tuple[NewTask, ...]) -> Change:
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
     live.pack.begin()
-    # A retry that ends at once ends the run anew: it had asked for its keys again.
+    # A retry that ends at once ends the run again: it had requested its keys again.
     over = snapshot.status in ENDED and (was.status not in ENDED or snapshot.epoch != was.epoch)
     new = _new_run(decision)
     head = live.encode(snapshot)
@@ -282,7 +282,7 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) 
 
 
 def _add_keys(rare: dict[str, Any], plan: Plan) -> None:
-    """The keys that a decision asks for and gives back."""
+    """The keys that a decision requests and releases."""
     # An element that was withdrawn in the same decision must not queue: nobody would give its key back.
     queuing = [each for each in plan.acquires if each.element in plan.snapshot.elements]
     rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in queuing])
@@ -293,7 +293,7 @@ def _add_keys(rare: dict[str, Any], plan: Plan) -> None:
 def _posts(
     decision: Decision, children: Sequence[Attempt], canceled: Sequence[Post], over: bool
 ) -> list[Post]:
-    """What other runs are told."""
+    """Messages to other runs."""
     plan, snapshot = decision.plan, decision.plan.snapshot
     ends = over and snapshot.run.parent is not None
     if not (decision.requests[0].posts or children or canceled or ends or plan.unfinished):
@@ -399,7 +399,7 @@ def _lock(key: str, limit: int, element: ElementKey) -> Lock:
 
 
 def _waiting(live: CachedRun, snapshot: Snapshot) -> str:
-    """What a run at rest waits for, so that it can be looked for."""
+    """What a run at rest waits for, as rows by which it can be found."""
     if snapshot.status == "waiting":
         names = [*waiting_for(live.flow, snapshot), *parked_steps(snapshot)]
     else:

@@ -36,9 +36,9 @@ class PoisonRuns:
                 self._times.pop(decision.plan.snapshot.run.id, None)
 
     def tell(self, requests: Sequence[Request], error: Exception) -> None:
-        """A decision came to nothing. Who asked is told; what nobody asks for again must not be lost."""
+        """A decision raised. The caller gets the error; a request without a caller must not be lost."""
         run = requests[0].run
-        # A caller sees the error. What lies in the store, or a worker brings, would only come again and again.
+        # A caller sees the error. A row of the store or a worker's report would only be repeated.
         if requests[0].new is None and any(each.from_store or each.lease is not None for each in requests):
             times = self._times[run] = self._times.get(run, 0) + 1
             if times >= MAX_FAILED_DECISIONS:

@@ -36,7 +36,7 @@ class Backlog:
         self._everywhere += UNKNOWN
 
     def forget(self, key: Key) -> None:
-        """What a worker has seen is not certain any more."""
+        """What a worker has seen is no longer certain."""
         self._looked.pop(key, None)
 
     def has_seen(self, key: Key, name: str) -> bool:
@@ -63,7 +63,7 @@ class Backlog:
         looked.update(before)
 
     def subtract(self, key: Key, left: int) -> None:
-        """It found as many as it asked for, and so many may still be there, in whichever of its lists."""
+        """It found as many as it requested; so many may remain, in any of its lists."""
         self._seen_by(key)[key[1][0]] -= left
 
     def _count(self, name: str) -> int:

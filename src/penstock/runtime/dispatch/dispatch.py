@@ -38,7 +38,7 @@ from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
 Kind = tuple[str, str]
-"""A task list and a task: whoever serves them takes every attempt of that kind."""
+"""A task list and a task: a worker that serves them takes every attempt of that kind."""
 
 Free = Callable[[Sequence[tuple[Attempt, Reservation]]], None]
 
@@ -139,7 +139,7 @@ class Dispatch:
     # -- what decisions need -------------------------------------------------------------------------------
 
     def reserving(self) -> Reservations:
-        """For one batch, as long as nothing else happens: who gets its work as soon as it is durable."""
+        """The reservations of one batch; valid while nothing else runs."""
         return Reservations(self._slots.values(), self._backlog, self.free)
 
     def hand_over(self, slots: Sequence[tuple[Attempt, Reservation]], now: datetime, fence: int) -> None:
@@ -215,18 +215,18 @@ class Dispatch:
             log.debug("the other nodes were not told: %s", error)  # they look by themselves
 
     def look(self) -> None:
-        """There may be work in any list: another node made it, or it was given back, or a pause is over."""
+        """There may be tasks in any list: another node added or released some, or a pause ended."""
         self._backlog.add_unknown()
         for slot in self._slots.values():
             slot.ready.set()
 
     def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
-        """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
+        """Cancel attempts: local workers stop at once, remote ones with their next heartbeat."""
         for nudge in self.nudges:
             nudge(run, elements)
 
     def discard(self, messages: Sequence[int]) -> None:
-        """Messages for a run that is gone."""
+        """Delete messages for a run that no longer exists."""
         self._tidying.begin(self._store.discard(messages))
 
     # -- what workers do -----------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ class Dispatch:
             self._sweep(slot)
 
     def _sweep(self, slot: WorkerSlot) -> None:
-        """Whoever waited has gone: what it was given goes back to the lists."""
+        """The worker has left: return its assignments to the lists."""
         if not slot.sitting:
             given, slot.given = slot.given, []
             if given:
@@ -330,7 +330,7 @@ class Dispatch:
         try:
             leased = await asyncio.shield(looking)
         except asyncio.CancelledError:
-            # Whoever asked has gone: what it gets goes to others.
+            # The worker has left: its tasks go to others.
             self._tidying.begin(self._give_back(looking))
             raise
         finally:
@@ -435,7 +435,7 @@ class Dispatch:
 
 
 class _Answers:
-    """How reports that were sent together were taken: `rare` are those that were not accepted, once all are told."""
+    """The verdicts of reports that were sent together; `rare` are those that were not accepted."""
 
     __slots__ = ("_call", "_failed", "_left", "_rare", "rare")
 
@@ -450,7 +450,7 @@ class _Answers:
             if self._call is not None:
                 self._call.changed = True
         else:
-            # A run that is gone has no use for a report; the others must not suffer for it.
+            # A run that no longer exists has no use for a report; the other reports must not fail.
             self._rare[request] = answer or "superseded"
             if not isinstance(error, UnknownRun):
                 self._failed = self._failed or error

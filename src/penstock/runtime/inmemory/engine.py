@@ -67,11 +67,11 @@ class InMemoryRun:
 
     @property
     def moving(self) -> bool:
-        """Whether the run goes on by itself."""
+        """Whether the run continues by itself."""
         return not self.snapshot.ended and (self.unfinished or bool(self.snapshot.firings))
 
     def silence(self) -> None:
-        """Nothing is due any more."""
+        """Nothing is due."""
         for alarm in self.alarms:
             alarm.cancel()
         self.alarms.clear()
@@ -175,7 +175,7 @@ class InMemoryEngine:
         return self.inbox.undelivered(self.clock.now())
 
     def refused_keys(self) -> tuple[RefusedKey, ...]:
-        """The correlation keys that runs asked for in vain: another live run has them."""
+        """The correlation keys that runs were refused, because another live run has them."""
         return self.inbox.refused(self.clock.now())
 
     def cancel(self, run: RunId, force: bool = False) -> None:
@@ -189,7 +189,7 @@ class InMemoryEngine:
             raise RunEnded(run, self.run_of(run).snapshot.status)
 
     def resume(self, run: RunId) -> None:
-        """Go on where a pause held the run. Raises RunEnded."""
+        """Resume a paused run. Raises RunEnded."""
         if self._ask(run, Resumed()) == "refused":
             raise RunEnded(run, self.run_of(run).snapshot.status)
 
@@ -208,7 +208,7 @@ class InMemoryEngine:
             raise not_disabled(live_run.flow, step, port)
 
     def close(self) -> None:
-        """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""
+        """Stop: no timer of any run fires, and no loop of decisions continues."""
         for live_run in self.runs.values():
             live_run.silence()
 
@@ -289,7 +289,7 @@ class InMemoryEngine:
         live_run.alarms.add(alarm)
 
     def _go_on(self, live_run: InMemoryRun, unfinished: bool) -> None:
-        """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
+        """Let other runs proceed before a loop of decisions continues; it could block them forever."""
         waits, live_run.unfinished = live_run.unfinished, unfinished
         if unfinished and not waits:
             self._set_alarm(live_run, self.clock.now(), partial(self._continue, live_run))
@@ -324,7 +324,7 @@ class InMemoryEngine:
                 self.inbox.keep(emission.key, event, now, reason)
 
     def _deliver(self, run: RunId, event: Outside) -> str | None:
-        """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
+        """Queue an event for its run; if it does not fit, return the reason, because its sender is not waiting."""
         live_run = self.run_of(run)
         try:
             event = checked_event(live_run.flow, event)
@@ -342,7 +342,7 @@ class InMemoryEngine:
 
 
 def _keep_going(batch: list[RunInput]) -> None:
-    """What happens to a run whose decision stopped half-way must not be taken for its rest."""
+    """An input of a run whose decision stopped half-way must not be mistaken for its continuation."""
     if not isinstance(batch[-1], _ENDINGS):
         batch.append(_CONTINUED)
 

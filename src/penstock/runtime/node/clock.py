@@ -151,7 +151,7 @@ class PacedClock(VirtualClock):
 
 
 class StoreClock:
-    """Goes on from what the store told, by this machine's monotonic clock; never back."""
+    """Continues from the store's time by this machine's monotonic clock; never backwards."""
 
     def __init__(self, store_time: datetime, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.asked = monotonic  # the moment in which the store is asked something, for `tell`

@@ -29,7 +29,7 @@ _offers = msgspec.json.Decoder(dict[str, Offer]).decode
 
 
 def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
-    """What the tasks of a flow offer: kept with the version, for it decides its ports for ever."""
+    """The offers of a flow's tasks: stored with the version, because they fix its ports."""
     used = sorted({step.task for step in flow.steps.values()} & offers.keys())
     return msgspec.json.encode({name: offers[name] for name in used})
 
@@ -43,9 +43,7 @@ class FlowCache:
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf
-        self.listeners: list[
-            Callable[[], None]
-        ] = []  # whoever is notified when something is published or paused
+        self.listeners: list[Callable[[], None]] = []  # called when something is published or paused
         self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[dict[str, WorkflowState]] | None = None
         self._next: asyncio.Task[dict[str, WorkflowState]] | None = None
@@ -82,13 +80,13 @@ class FlowCache:
         return await self.believed(workflow)
 
     def at_hand(self, workflow: str) -> tuple[Flow, WorkflowState] | None:
-        """What `believed` gives, where nothing has to be read for it."""
+        """What `believed` returns, if nothing must be read."""
         state = self._states.get(workflow)
         flow = None if state is None else self._flows.get((workflow, state.latest))
         return None if state is None or flow is None else (flow, state)
 
     async def believed(self, workflow: str) -> tuple[Flow, WorkflowState]:
-        """The same as this process knew it last: for what the store compares when it is written."""
+        """The same as this process knew it last; the store compares it when it is written."""
         state = self._states.get(workflow)
         if state is None:
             states = await self._look()
@@ -97,7 +95,7 @@ class FlowCache:
         return await self.get(workflow, state.latest), state
 
     async def recent(self, workflow: str) -> tuple[Flow, WorkflowState]:
-        """The same for calls: read anew beside them, so that none waits for the store. Raises UnknownWorkflow.
+        """The same for calls: refreshed in the background, so none waits for the store. Raises UnknownWorkflow.
 
         What another node publishes or pauses is known a second later.
         """
@@ -114,18 +112,18 @@ class FlowCache:
 
     async def states(self) -> list[WorkflowState]:
         """Every workflow, by name."""
-        known = not self._shared and self._states  # where nobody else writes, what is known is so
+        known = not self._shared and self._states  # if no other node writes, the cache is current
         return list((known or await self._look()).values())
 
     def forget(self) -> None:
-        """Something was published or paused: look again."""
+        """Something was published or paused: read again."""
         self._forgotten += 1
         self._states = {}
         for tell in self.listeners:
             tell()
 
     async def _look(self) -> dict[str, WorkflowState]:
-        """Read the states anew. Who asks while others read waits for the next reading, which all then share.
+        """Read the states again. Callers that arrive during a read share the next one.
 
         Returns what was read: by the time the caller continues, it may be forgotten again.
         """
@@ -149,7 +147,7 @@ class FlowCache:
 
 
 def _heeded(reading: asyncio.Task[dict[str, WorkflowState]]) -> None:
-    """Whoever waited may have gone: that it failed is then nobody's trouble, and must not be told as one."""
+    """Retrieve the exception, so asyncio does not log it when no caller is left."""
     if not reading.cancelled():
         reading.exception()
 
@@ -164,7 +162,7 @@ def compile_version(version: Version, suffix: str = "") -> Flow:
 
 
 def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
-    """The pauses wider than a run that are there."""
+    """Which pauses of the workflow or the installation are active."""
     if not (state.paused or state.halted):
         return ()
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))

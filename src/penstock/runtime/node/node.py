@@ -38,7 +38,7 @@ log = logging.getLogger("penstock.node")
 
 
 class Node:
-    """Decides about runs, keeps time, hands out work. `begin` it on a loop, `stop` it on the same."""
+    """Decides runs, keeps time, dispatches tasks. `begin` it on a loop, `stop` it on the same."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Node:
         return cls(store, clock, shared=shared, **more)
 
     def begin(self) -> None:
-        """Start the loops. Whatever fails in one begins it again."""
+        """Start the loops. A loop that fails is restarted."""
         loops: dict[str, Callable[[], Awaitable[None]]] = {
             "advancing": self.advancer.run,
             "ringing": self.timers.run,
@@ -104,7 +104,7 @@ class Node:
             self._loops.append(asyncio.create_task(keep_up(name, loop, self.loop_health[name]), name=name))
 
     async def stop(self) -> None:
-        """Finish what is being written and stop; who still waits is told. The store stays open."""
+        """Finish active writes and stop; waiting callers get an error. The store stays open."""
         try:
             async with asyncio.timeout(10):
                 await self.advancer.drain()

@@ -64,7 +64,7 @@ class RunCache:
             self.forget(next(iter(runs)))
 
     def offer(self, run: str, live: CachedRun) -> None:
-        """Remember a run that was only read and goes on, where it is newer than what is known of it.
+        """Cache an active run that was only read, if it is newer than the cached one.
 
         Only where others write, too, and each commit finds out whether what it was decided from is old.
         """
@@ -112,7 +112,7 @@ class RunCache:
                 if remember:
                     self.keep(row.run, live)
             except StoreError:
-                raise  # the database is away: nothing is wrong with the run
+                raise  # the database is unavailable: nothing is wrong with the run
             except Exception as error:
                 found[row.run] = error
         return found

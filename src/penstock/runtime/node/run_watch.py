@@ -28,7 +28,7 @@ class RunWatch:
         self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Observed]]]] = {}
 
     def settled(self, decisions: Sequence[Decision]) -> None:
-        """Runs went on: whoever waits for just this is told."""
+        """Runs changed: wake the callers that wait for this."""
         if not self._waiters:
             return
         for decision in decisions:
@@ -38,7 +38,7 @@ class RunWatch:
                     waiter.set_result((decision.live.flow, snapshot))
 
     def fail(self, error: BaseException) -> None:
-        """Nothing will change any more here."""
+        """Nothing will change here from now on."""
         for waiters in self._waiters.values():
             for _, waiter in waiters:
                 if not waiter.done():

@@ -24,7 +24,7 @@ class LoopHealth:
 
 
 async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: LoopHealth) -> None:
-    """Run a loop for ever; a database that is away for an hour must not end it."""
+    """Run a loop without end; an outage of the database for an hour must not end it."""
     wait = MIN_DELAY
     while True:
         began = asyncio.get_running_loop().time()

@@ -45,7 +45,7 @@ class Timers:
         self._wake = asyncio.Event()
         self._looking = False
         self._next: datetime | None = None
-        self._hand: set[object] = set()  # what was taken in hand and is not decided yet
+        self._hand: set[object] = set()  # rows in progress: taken and not decided yet
         self.lost = self.timed_out = self.rung = 0
 
     def look(self) -> None:
@@ -86,7 +86,7 @@ class Timers:
                 self._wake.set()
 
     async def run(self) -> None:
-        """Ring what is due, for ever."""
+        """Handle what is due, without end."""
         while True:
             more = await self.run_once()
             if not more or len(self._hand) >= MAX_IN_PROGRESS:
@@ -98,7 +98,7 @@ class Timers:
         while not self._looking:
             wait = self._poll
             if self._next is not None:
-                # A touch later: a clock that is a little ahead of the store's would look in vain.
+                # Slightly later: a clock that is ahead of the store's would find nothing.
                 wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
             if len(self._hand) >= MAX_IN_PROGRESS:
                 wait = max(wait, HANDOVER_TIMEOUT / 10)
@@ -111,7 +111,7 @@ class Timers:
         self._wake.clear()
 
     async def run_once(self) -> bool:
-        """Take in hand what is due; True where there may be more."""
+        """Take what is due; True if there may be more."""
         self._next = None
         asked = self._clock.asked()
         due = await self._store.due(MAX_BATCH, HANDOVER_TIMEOUT)

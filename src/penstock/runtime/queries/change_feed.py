@@ -16,7 +16,7 @@ from penstock.store.errors import StoreError
 from penstock.store.rows.rows import RunState
 
 MAX_REMEMBERED = 10_000
-"""Changes that are remembered: who was away for longer begins anew."""
+"""Changes that are kept: a reader that was absent for longer starts over."""
 MAX_READ = 500
 """Changes that are read at once."""
 HINT_INTERVAL = 0.25
@@ -55,7 +55,7 @@ class Changes:
     # -- what changed --------------------------------------------------------------------------------------
 
     def settled(self, decisions: Sequence[Decision]) -> None:
-        """Runs went on here. On the way of every step: what nobody looks at is not remembered."""
+        """Runs changed here. This is on the path of every step: without readers, nothing is kept."""
         changed = [decision for decision in decisions if decision.change is not None]
         if not changed:
             return
@@ -82,7 +82,7 @@ class Changes:
             self._add(state)
 
     async def tell_others(self) -> None:
-        """Name the runs that changed here to the other nodes, now and then, for ever."""
+        """Tell other nodes at intervals which runs changed here, without end."""
         while True:
             await self._stirred.wait()
             self._stirred.clear()
@@ -100,7 +100,7 @@ class Changes:
             wake.set()
 
     def _begin_anew(self) -> None:
-        """Something was missed: whoever reads is told, and whoever comes back too."""
+        """Something was missed: current and returning readers are notified."""
         self._recent.clear()
         self.epoch = token_hex(4)
         for wake in self._wakes:
@@ -126,7 +126,7 @@ class Changes:
         self._wanted_until = asyncio.get_running_loop().time() + LINGER_TIMEOUT
 
     def since(self, number: int) -> list[tuple[int, RunState]] | None:
-        """Changes after one, some of them; None: they are not known any more."""
+        """Some of the changes after one; None if they are no longer kept."""
         missing = self.count - number
         if not 0 <= missing <= len(self._recent):
             return None

@@ -106,7 +106,7 @@ async def _filled(store: Runs, run: str, entries: Sequence[Entry]) -> list[Entry
 
 
 async def _fetched(store: Runs, run: str, digests: Sequence[bytes]) -> dict[bytes, tuple[Any, int]]:
-    """Payloads and their sizes; None of one that is gone."""
+    """Payloads and their sizes; None for one that no longer exists."""
     bodies = await store.payloads([(run, digest) for digest in digests])
     found = {digest: bodies.get((run, digest)) for digest in digests}
     return {

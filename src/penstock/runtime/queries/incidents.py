@@ -88,7 +88,7 @@ def _sources(
 async def _some(
     store: Incidents, run_cache: RunCache, filter: Filter, place: IncidentCursor, limit: int, bound: bool
 ) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
-    """The next few of one kind, and where to go on."""
+    """The next few of one kind, and the position after them."""
     kind = KINDS[place.kind] if 0 <= place.kind < len(KINDS) else "undelivered"
     if kind == "undelivered":
         return ([], None) if bound else await _undelivered(store, filter.since, place, limit)

@@ -21,7 +21,7 @@ MAX_PAGE = 200
 
 
 class RunCursor(Struct, frozen=True, array_like=True):
-    """Where a run stands in its list."""
+    """The position of a run in its list."""
 
     sort: Sort
     at: datetime
@@ -36,7 +36,7 @@ def read_filter(said: dict[str, Any], max_limit: int = MAX_PAGE) -> Filter:
         Filter(**said)
         filter = convert(said, Filter)
     except (TypeError, ValidationError) as error:
-        raise Invalid(f"a list of runs cannot be asked for that: {error}") from None
+        raise Invalid(f"this filter is invalid: {error}") from None
     _validate_texts(filter)
     for status in filter.statuses:
         if status not in get_args(Status):

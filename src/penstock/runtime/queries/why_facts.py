@@ -20,7 +20,7 @@ class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
 
 
 async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> dict[str, Any]:
-    """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
+    """Why a run, or one step of it, makes no progress. Raises Invalid if there is no such step."""
     validate_step(live.flow, step)
     run = live.snapshot.run.id
     waits = await store.waits(run)

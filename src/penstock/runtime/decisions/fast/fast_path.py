@@ -117,7 +117,7 @@ def _place_of(live: CachedRun, request: Request, lease_only: bool) -> FastKey | 
 
 
 def comes_alone(request: Request) -> bool:
-    """Whether its decision uses up nothing beside a lease, and nobody is told of it but who asked."""
+    """Whether its decision uses up nothing except a lease, and concerns only its caller."""
     return (
         request.rung is None
         and request.read is None

@@ -75,7 +75,7 @@ class App:
         await response(scope, receive, send)
 
     def stop(self) -> None:
-        """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
+        """End streams, so that the server can stop: their readers reconnect."""
         self._stopping = True
         self.service.streams.close()
         self.service.worker_registry.close()

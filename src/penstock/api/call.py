@@ -117,7 +117,7 @@ class RequestContext(Struct, Generic[B, Q]):
     engine: Engine
 
     def may(self, action: Action, workflow: str) -> None:
-        """Raises UnknownWorkflow where the caller may not know of it, Forbidden where it may not do this to it."""
+        """Raises UnknownWorkflow if the caller may not see it, Forbidden if it may not do this to it."""
         self.caller.require(action, workflow)
 
     def may_workflow(self, action: Action) -> str:
@@ -126,7 +126,7 @@ class RequestContext(Struct, Generic[B, Q]):
         return self.path["name"]
 
     async def may_run(self, action: Action) -> str:
-        """The id in the path. Raises UnknownRun where the caller may not know of it, Forbidden."""
+        """The id in the path. Raises UnknownRun if the caller may not see it, Forbidden."""
         run = self.path["id"]
         if self.caller.everywhere:
             self.caller.require(action)

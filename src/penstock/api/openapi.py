@@ -124,7 +124,7 @@ def _query_parameter(field: FieldInfo, schema: dict[str, Any]) -> dict[str, Any]
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter that is not given is not there; it is never null."""
+    """A parameter that is not given is absent; it is never null."""
     choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     return choices[0] if len(choices) == 1 else schema
 

@@ -147,7 +147,7 @@ def status_of(error: BaseException) -> int:
 
 
 def problem_of(error: BaseException, request_id: str) -> Problem:
-    """An error as a problem; of our own mistakes nothing is told but where to look."""
+    """An error as a problem; an internal error only says where to look."""
     status = status_of(error)
     known = isinstance(error, PenstockError | DefinitionError)
     code = str(error.code) if known else "internal"  # type: ignore[attr-defined]

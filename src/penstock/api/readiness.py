@@ -12,7 +12,7 @@ from penstock.secrets.vault import Vault
 
 CACHE_SECONDS = 1.0
 DATABASE_TIMEOUT = 5.0
-"""Seconds after which a database that does not answer is away."""
+"""Seconds after which a database that does not answer counts as unavailable."""
 
 log = logging.getLogger("penstock.api")
 

@@ -49,7 +49,7 @@ class Service(Struct, kw_only=True):
     limiters: Limiters = field(default_factory=Limiters)
     pulse: Readiness = field(default_factory=Readiness)
     worker_registry: WorkerRegistry = field(default_factory=WorkerRegistry)  # of workers that come over HTTP
-    begun: asyncio.Event | None = None  # set once what it was told to serve is there; None: it is
+    begun: asyncio.Event | None = None  # set when everything that it must serve exists; None: it does
     parts: dict[str, Any] = field(default_factory=dict)  # applications that are served too, by name
 
     @classmethod

@@ -78,7 +78,7 @@ def message(event: str, data: Any, id: str | int | None = None) -> bytes:
 
 
 def comment(text: str, id: str | int) -> bytes:
-    """What no reader is shown. Its id is where one that comes back goes on."""
+    """A comment that no reader shows. A reader that reconnects continues after its id."""
     return f"id: {id}\n: {text}\n\n".encode()
 
 
@@ -139,7 +139,7 @@ class StreamResponse(Response):
 
 
 async def _refused(still: Callable[[], Awaitable[None]]) -> None:
-    """Wait until who looks on may not do so any more: a token was revoked, a session ended."""
+    """Wait until the reader may no longer read: its token was revoked, or its session ended."""
     while True:
         await asyncio.sleep(HEARTBEAT_INTERVAL)
         try:

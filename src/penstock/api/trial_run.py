@@ -35,7 +35,7 @@ BLOCKED = ("blocked", "ready", "running")
 
 
 async def try_draft(drafts: Drafts, workflow: str, body: Try, redact: Redact) -> Tried:
-    """Run a definition, or the draft, beside the loop. Raises what `play` raises, CallTimedOut."""
+    """Run a definition, or the draft, in a thread. Raises what `play` raises, CallTimedOut."""
     if body.definition is None:
         checked = await drafts.check_draft(workflow)
     else:
@@ -103,7 +103,7 @@ class _Redacted:
 
 
 def _real(flow: Flow, body: Try, stubs: Mapping[str, Any]) -> set[str]:
-    """The steps that do their work. Raises Invalid where one is named that is not there."""
+    """The steps with real tasks. Raises Invalid if one does not exist."""
     named = set(body.real) if isinstance(body.real, list) else set(flow.steps) if body.real else set()
     for step in named - flow.steps.keys():
         raise _no_step(flow, step)

@@ -45,7 +45,7 @@ INNER = tuple(
         "168.63.129.16/32",
     )
 )
-"""Networks that look like others, or lead to them, beside those that are not global anyway."""
+"""Networks that embed or lead to other addresses, in addition to those that are not global anyway."""
 
 METADATA = frozenset(
     ip_address(each)
@@ -72,7 +72,7 @@ MAX_REMEMBERED = 4096
 
 
 class Denied(Failing):
-    """A call to where nobody allowed it."""
+    """A call to a host that is not allowed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "egress", retry=False)

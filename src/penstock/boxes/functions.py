@@ -27,7 +27,7 @@ WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 
 
 def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function is told of the run."""
+    """What a function learns about the run."""
     found = {name: getattr(ctx, name) for name in CONTEXT_FIELDS}
     return {**found, "params": params["params"]} if "params" in params else found
 
@@ -39,7 +39,7 @@ async def prepared(
     extra: Mapping[str, Any],
     headers: Mapping[str, str],
 ) -> Call:
-    """The call that a step asks for; `extra` is told beside the context. Raises Failing."""
+    """The call that a step requests; `extra` is sent with the context. Raises Failing."""
     kind, method = params.get("kind", "plain"), params.get("method", "POST")
     own = {
         name: _text(value) for name, value in (await environment.revealed_in(ctx, params, "headers")).items()
@@ -78,7 +78,7 @@ def _url(params: Mapping[str, Any], query: Mapping[str, Any]) -> str:
     if not query:
         return url
     parts = urlsplit(url)
-    # A blank as %20: whoever checks a signature takes a plus for a plus.
+    # A blank as %20: a receiver that checks a signature reads a plus literally.
     more = urlencode({name: _text(value) for name, value in query.items()}, quote_via=quote)
     return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, more)))))
 

@@ -47,7 +47,7 @@ async def call_http(environment: TaskEnvironment, ctx: Context, **params: Any) -
 async def _beside(
     environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """What is told beside the context: where to call back, and a URL of the object."""
+    """What is sent with the context: the callback address, and a URL of the object."""
     extra: dict[str, Any] = {}
     headers: dict[str, str] = {}
     if params.get("mode") == "async" and not params.get("poll"):

@@ -117,7 +117,7 @@ class Polling:
             await asyncio.sleep(seconds)
 
     async def _good_answer(self, asking: Call, new: bool) -> Answer:
-        """A good answer, asked for until there is one: the job goes on meanwhile. Raises Failing."""
+        """Poll until there is a good answer; the job continues meanwhile. Raises Failing."""
         clock, refused = asyncio.get_running_loop().time, 0
         until = float("inf") if self._ctx.bounded else clock() + SILENCE_TIMEOUT
         while True:

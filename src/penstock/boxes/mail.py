@@ -37,7 +37,7 @@ class Server(Struct, frozen=True):
 
     @property
     def writes_as(self) -> str:
-        """The sender where none is said; who signs in may be a key (`apikey`, `AKIA…`), which is no address."""
+        """The default sender; the user name may be a key (`apikey`, `AKIA…`), which is no address."""
         user = self.user if self.user is not None and "@" in self.user else None
         return self.sender or user or f"penstock@{self.host}"
 
@@ -128,7 +128,7 @@ def _message(params: Mapping[str, Any], key: str, server: Server) -> tuple[Email
         message["Reply-To"] = addresses(params["reply_to"], "reply_to")[0]
     message["Subject"] = _line(params.get("subject") or "", "subject")
     message["Date"] = formatdate()
-    # The same over all attempts: a mail that was sent twice is told so by its readers.
+    # The same over all attempts: mail readers recognise a mail that was sent twice.
     message["Message-ID"] = f"<{key}@penstock.invalid>"
     message.set_content(str(params.get("text") or ""))
     return message, [parseaddr(each)[1] for each in (*to, *copies)]
@@ -177,7 +177,7 @@ async def deliver(environment: TaskEnvironment, message: EmailMessage, to: list[
 
 
 def _refused(codes: Mapping[str, int]) -> Failing:
-    """Who is put off, to be tried again; where nobody is, who is refused for good."""
+    """The recipients to retry; if there are none, those that are rejected for good."""
     later = [each for each, code in codes.items() if code < 500]
     if later:
         return _failing(f"puts off {', '.join(later)[:200]}", codes[later[0]])

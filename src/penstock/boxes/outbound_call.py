@@ -29,14 +29,14 @@ FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f]")
 """What an address cannot have in it: it would go out as another request."""
 
 IDEMPOTENT_METHODS = ("GET", "HEAD", "PUT", "DELETE")
-"""Methods that the client itself sends once more where a connection that was kept turns out to be gone."""
+"""Methods that the client itself repeats if a pooled connection turns out to be closed."""
 
 MAX_SHOWN = 500
 """Characters of a bad answer that are shown."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be sent."""
+    """The request to send."""
 
     method: str
     url: str

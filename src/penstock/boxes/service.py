@@ -1,7 +1,7 @@
 """`service`: drives a remote task service: requests an action, then polls its state until that is final.
 
 After an attempt that was lost it first asks for the state: a service that knows the task is not asked to begin again.
-A state that cannot be had, or cannot be, says nothing of the work: it is asked for again, as often as `misses` says.
+An unavailable or impossible state says nothing about the work: it is requested again, up to `misses` times.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _map(params: Mapping[str, Any], name: str) -> dict[str, Any]:
 def outcome_of(
     states: States, state: str | None, body: Any, params: Mapping[str, Any] | None = None
 ) -> Outcome | None:
-    """What a state that was told comes to; None: the work goes on."""
+    """The outcome of a reported state; None if the work continues."""
     port = states.port(state)
     if port is None:
         return None
@@ -65,7 +65,7 @@ def _said(message: str, state: str, answer: Any) -> Failing:
 
 
 class _Withdrawn(Failing):
-    """Nobody waits for the attempt any more."""
+    """The attempt is no longer wanted."""
 
 
 class _Driver:
@@ -165,7 +165,7 @@ class _Driver:
             return None if self._states.any else self._unclear(failing)
 
     def _counts(self, known: Any) -> bool:
-        """Whether what the service knows of an earlier attempt spares asking again."""
+        """Whether the service still knows an earlier attempt, so no new request is needed."""
         if self._params.get("known") is None:
             return True
         state, _ = self._states.read(known)
@@ -187,7 +187,7 @@ class _Driver:
         return known if known is not None and self._counts(known) else None
 
     async def _asked_before(self) -> Any:
-        """What the service says of a task that an earlier attempt began; None: it does not know it."""
+        """What the service reports about a task that an earlier attempt began; None if it does not know it."""
         try:
             answer = await self._send(GET_STATUS)
             return answer.json(typed=False) if 200 <= answer.status < 300 and answer.body else None
@@ -195,7 +195,7 @@ class _Driver:
             return None
 
     async def _look(self, every: timedelta) -> Outcome | None:
-        """What its state comes to; None: it is still at work. Raises Failing after so many misses in a row."""
+        """The outcome of its state; None if it still works. Raises Failing after too many misses in a row."""
         left, patient = int(self._params.get("misses", 0)), self._params.get("patient") is True
         while True:
             try:
@@ -210,7 +210,7 @@ class _Driver:
             await self._environment.pause(every)
 
     async def _seen(self) -> Outcome | None:
-        """The same, asked once. Raises Failing where its state cannot be had, or cannot be."""
+        """The same, asked once. Raises Failing if its state is unavailable or impossible."""
         answer = await self._send(GET_STATUS)
         if answer.status in STATUS_UNSUPPORTED and self._unasked is not None:
             self._unasked += 1

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.workers.context import Context
 
 Resolve = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
-"""The values of secrets. Raises PenstockError where one is not there."""
+"""The values of secrets. Raises PenstockError if one does not exist."""
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ and what is sent at that moment is lost."""
 
 
 class OtherCalls(Protocol):
-    """Which calls are under way on all nodes."""
+    """The active calls of all nodes."""
 
     async def begin(self, key: str, span: timedelta, place: tuple[str, int, int | None, int]) -> bool:
         """Announce a call; False: the attempt was withdrawn, and must not call."""
@@ -47,7 +47,7 @@ class OtherCalls(Protocol):
         """All calls under a key are over."""
 
     async def others_over(self, key: str) -> None:
-        """Wait until no other node can have a call under way."""
+        """Wait until no other node can have an active call."""
 
 
 Record = Callable[[AuditRow], Awaitable[None]]
@@ -127,7 +127,7 @@ class TaskEnvironment:
         return {key: await self.revealed(ctx, (name, key), each) for key, each in found.items()}
 
     def renew(self, ctx: Context, sent: Mapping[str, str]) -> bool:
-        """Have the secrets in headers that were sent made anew; False: this process makes none of them."""
+        """Renew the secrets in sent headers; False if this process makes none of them."""
         named = {
             str(path[1]): name
             for path, name in ctx.secrets.items()

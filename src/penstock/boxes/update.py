@@ -62,7 +62,7 @@ def _output(written: Object) -> dict[str, Any]:
 
 
 def _changed(data: Any, target: Target, written: Object) -> dict[str, Any] | None:
-    """What the run knows of its object from now on: steps after this one are about the version that was made."""
+    """The run's new view of its object: later steps use the version that was written."""
     if not isinstance(data, dict) or data.get("key") != target.key:
         return None
     known = {"version": written.version, "etag": written.etag}

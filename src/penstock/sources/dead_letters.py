@@ -68,7 +68,7 @@ class DeadLetter(Struct, frozen=True, kw_only=True):
 async def add_dead_start(
     store: InboundEvents, workflow: str, kind: str, start: Start, error: PenstockError, now: datetime
 ) -> None:
-    """Keep a start by a source of that kind, once however often it is told. Raises StoreError."""
+    """Store a start by a source of that kind, once, however often it is reported. Raises StoreError."""
     reason = f"no run of '{workflow}' was started for {(start.subject or '')[:200]}: {error}"
     key, tags = f"{kind}:{start.key}", dict(start.tags or {})
     said = RefusedStart(workflow=workflow, start_key=key, subject=start.subject, input=start.input, tags=tags)
@@ -106,7 +106,7 @@ async def try_again(
                 id, deliver=False, audit=audit
             )
         if start is not None:
-            with suppress(IdempotencyMismatch):  # it was told again meanwhile, and taken
+            with suppress(IdempotencyMismatch):  # it was reported again meanwhile, and taken
                 await commands.start_once(
                     start.workflow,
                     subject=start.subject,
@@ -163,7 +163,7 @@ async def add_dead_message(
     workflow, now = trigger.workflow, trigger.now()
     why = f"`{error.key}` cannot be worked out: {error.why}" if isinstance(error, CallRefused) else str(error)
     reason = f"the message of topic '{topic}' of bus '{bus}' was set aside: {why}"
-    # What cannot be read, or is kept in part, cannot be taken whatever is mended.
+    # An unreadable or truncated message cannot be taken, whatever is fixed.
     again = isinstance(error, Invalid | Conflict) and len(message.body) <= MAX_SHOWN_BYTES
     shown = {**_shown(message, workflow, bus, topic), "external": event, "again": again}
     dead = Outside(event=event or workflow, data=shown, id=message.id)
@@ -191,7 +191,7 @@ async def _add(
 
 
 def _shown(message: Message, workflow: str, bus: str, topic: str) -> Mapping[str, Any]:
-    """All there is to know of a message; what is no text in base64."""
+    """Everything known about a message; a body that is no text in base64."""
     part = message.body[:MAX_SHOWN_BYTES]
     try:
         body = {"body": part.decode()}

@@ -14,7 +14,7 @@ from penstock.store.protocol import RunViews, WorkflowVersions
 from penstock.store.rows.rows import Filter, WorkflowState
 
 MAX_VERSIONS = 50
-"""Versions that are looked back to."""
+"""Earlier versions that are searched."""
 
 CACHE_SECONDS = 60.0
 """Seconds for which an empty answer is cached: runs of earlier versions end, and hardly any begin."""
@@ -36,7 +36,7 @@ class Earlier:
         self._over: dict[tuple[str, str], float] = {}
 
     async def taking(self, state: WorkflowState, event: str) -> tuple[Flow, External] | None:
-        """The latest version that took the event, while runs that may wait for it are under way."""
+        """The latest version that took the event, while runs that may wait for it are active."""
         versions, now = (await self._dropped(state)).get(event), asyncio.get_running_loop().time()
         if versions is None or now < self._over.get((state.name, event), now):
             return None

@@ -65,7 +65,7 @@ class TopicReader:
         try:
             while not trigger.stopping.is_set():
                 async with bus.subscribe(self._topic, group) as subscription:
-                    await trigger.save(trigger.state)  # what went wrong before does not any more
+                    await trigger.save(trigger.state)  # earlier errors are over
                     await self._take(trigger, subscription, stopped)
                 if trigger.external is None:
                     await trigger.room()

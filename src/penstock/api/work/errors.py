@@ -28,7 +28,7 @@ from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, NotFound, PayloadTooLarge
 
 MAX_SENTENCE = 1500
-"""Characters of what does not fit that are told in the sentence."""
+"""Characters of an invalid value that the sentence quotes."""
 
 
 class AttemptSuperseded(Conflict):

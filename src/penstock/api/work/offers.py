@@ -50,7 +50,7 @@ class TaskOffer(Struct, kw_only=True):
 
 
 async def take_offers(call: WorkerCall, body: Offers) -> None:
-    """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
+    """Register a worker and its offers. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
     registry, behind, caller = call.registry, call.behind, call.caller
     registry.limit_workers(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
@@ -88,7 +88,7 @@ def _validate_offer(offer: Offered) -> None:
 
 
 async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: datetime) -> list[StoredOffers]:
-    """What is to be noted: once for all workers that offer the same, and once a day. Raises OtherOffer, Invalid."""
+    """The offers to store: once for all workers with the same offer, and once a day. Raises OtherOffer, Invalid."""
     offers = [
         StoredOffers(**msgspec.structs.asdict(each), by=call.caller.token_id, lists=lists, at=now)
         for each in body.offers
@@ -101,7 +101,7 @@ async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: dat
     for offer in offers:
         was = known.get(offer.name)
         if was is not None and was.offer == offer.offer:
-            # Whoever offers the same keeps it alive, and it stays whose it was.
+            # Any worker with the same offer keeps it alive; its owner stays the same.
             news.append(offer if was.by == offer.by else replace(was, at=was.at and now))
             continue
         if was is not None:

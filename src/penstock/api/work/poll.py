@@ -23,7 +23,7 @@ from penstock.workers.wire import MAX_BATCH, Given, Left, Poll, Polled, RunOf
 
 
 async def poll(call: WorkerCall, body: Poll, request: Request) -> Polled:
-    """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
+    """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect if the worker has disconnected."""
     registry, behind, caller = call.registry, call.behind, call.caller
     lists = _lists(body, caller)
     limit = _limit(registry, body.max, caller)

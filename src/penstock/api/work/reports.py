@@ -123,7 +123,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
 async def _renew(
     behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]
 ) -> dict[Lease, Renewal]:
-    """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
+    """Renew leases, also those of lines: a worker that lost its lease may no longer report."""
     heartbeats = {held.lease: Heartbeat(held.lease) for _, held, _ in batch.lines}
     heartbeats |= {heartbeat.lease: heartbeat for _, heartbeat in batch.heartbeats}
     renewals = dict(zip(heartbeats, await behind.gate.heartbeat(list(heartbeats.values())), strict=True))
@@ -180,7 +180,7 @@ def _done(said: Completion, limit: int | None) -> Done:
 
 
 def _failed(said: Fault, limit: int | None) -> Failed | TimedOut:
-    """A process that died is told as a failure of kind `lost`, and is a time-out: its budget is another one."""
+    """A dead process is reported as a failure of kind `lost`, but counts as a time-out, which has its own budget."""
     error = said.error if isinstance(said.error, Error) else Error(said.error)
     if limit is not None:
         _sized(error.detail, limit)

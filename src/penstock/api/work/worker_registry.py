@@ -89,7 +89,7 @@ class WorkerRegistry:
         self._shares: Counter[str] = Counter()  # polls that wait, by token
         self._there: dict[str, tuple[Worker, float]] = {}
         self._holdings: dict[str, dict[Lease, float]] = {}
-        # Where one fails, the next sign of life mends it.
+        # If one fails, the next heartbeat repairs it.
         self.background_tasks = BackgroundTasks(log, "a worker could not be noted as there, or given up")
         self.open = 0  # polls that wait
         self.closed = False
@@ -108,7 +108,7 @@ class WorkerRegistry:
     def waiting(
         self, caller: Caller, worker: str, claiming: asyncio.Task[list[Assignment]]
     ) -> Iterator[None]:
-        """While a poll is under way. It is cancelled at the end where it is not over."""
+        """The time of a poll. A poll that is not over by the end is cancelled."""
         self.open += 1
         token = caller.token_id or ""
         self._shares[token] += 1
@@ -153,15 +153,15 @@ class WorkerRegistry:
             claiming.cancel()
 
     def close(self) -> None:
-        """End all polls and take no more: nobody should hold up a server that stops."""
+        """End all polls and accept no more: a poll must not delay the stop of a server."""
         self.closed = True
         for worker in list(self._polls):
             self.hang_up(worker)
 
-    # -- who is there --------------------------------------------------------------------------------------
+    # -- presence -----------------------------------------------------------------------------------------
 
     def seen(self, behind: Behind, caller: Caller, poll: Poll, lists: tuple[str, ...]) -> None:
-        """A worker polls: note now and then that it is there, and at once where it serves lists that are new."""
+        """A worker polls: store its presence at intervals, and at once if it serves new lists."""
         at, worker = asyncio.get_running_loop().time(), worker_key(caller, poll.worker)
         known, noted = self._there.get(worker, (None, 0.0))
         if known is None:
@@ -185,7 +185,7 @@ class WorkerRegistry:
         self.background_tasks.begin(self._note(behind, worker))
 
     async def _note(self, behind: Behind, id: str) -> None:
-        """Write that a worker is there; again where its offers came meanwhile, for this may be written after them."""
+        """Store the presence of a worker; again if its offers came meanwhile, because this may overwrite them."""
         written: Worker | None = None
         while (known := self._there.get(id)) is not None and known[0] is not written:
             written = known[0]
@@ -220,7 +220,7 @@ class WorkerRegistry:
     # -- what tokens hold ----------------------------------------------------------------------------------
 
     def room(self, caller: Caller) -> int | None:
-        """Tasks that the workers of a token may still get, as far as this node knows; None: as many as they like."""
+        """Tasks that the workers of a token may still get, as far as this node knows; None: no limit."""
         if caller.concurrency is None or caller.token_id is None:
             return None
         at, holding = asyncio.get_running_loop().time(), self._holdings.get(caller.token_id, {})

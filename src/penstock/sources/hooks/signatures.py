@@ -23,7 +23,7 @@ _STANDARD_PREFIX = "whsec_"
 
 
 def said(headers: Headers, name: str) -> str:
-    """The header, which must be there."""
+    """The header, which is required."""
     value = headers.get(name.lower(), "")
     if not value:
         raise Unverified("missing")

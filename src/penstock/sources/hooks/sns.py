@@ -45,7 +45,7 @@ _HASHES = {"1": SHA1, "2": SHA256}
 
 
 class SnsMessage(Struct, frozen=True, kw_only=True):
-    """What SNS sent; nothing of it is to be believed before `check_signature`."""
+    """A message of SNS; do not trust it before `check_signature`."""
 
     kind: Kind
     id: str

@@ -53,11 +53,11 @@ class FolderReader:
     def __init__(self, store: FolderStore, matching: Matching, counts: StoreCounts) -> None:
         self._store, self._matching, self._counts = store, matching, counts
         self._pending: dict[str, tuple[str, float]] = {}  # key -> its state, and since when it is so
-        self._went: set[str] = set()  # those that were gone for sure: also where they are back
+        self._went: set[str] = set()  # those that were surely deleted, even if they are back
         self._walked = 0.0
 
     async def run(self, trigger: Trigger) -> None:
-        """Watch until it is to stop. Raises ObjectStoreAway where the folder is not there, SourceStopped."""
+        """Watch until told to stop. Raises ObjectStoreAway if the folder does not exist, SourceStopped."""
         await self._store.check()
         seen = SeenFiles(trigger.node.store, trigger.workflow, self._store.path)
         await seen.load()
@@ -65,7 +65,7 @@ class FolderReader:
         self._went.clear()
         trigger.finishing = False
         await self._begin(trigger, seen)
-        with suppress(SourceStopped):  # found out when something was about to be told, before anybody said so
+        with suppress(SourceStopped):  # discovered before a report, earlier than the notification
             await self._again(trigger, seen)
             await self._watch(trigger, seen)
             await seen.settle()
@@ -95,7 +95,7 @@ class FolderReader:
             await trigger.save(here)
 
     async def _skip(self, seen: SeenFiles, until: float, since: float) -> None:
-        """Take what came after the one time and before the other as seen, and what is gone as gone."""
+        """Mark files from between these times as seen, and deleted ones as deleted."""
         there: dict[str, str | None] = dict.fromkeys(seen.all_keys())
         async for each, came in self._dated():
             if until * 1e9 < came < since * 1e9:
@@ -135,7 +135,7 @@ class FolderReader:
                     went = {path for change, path in changes if change is Change.deleted}
                     await self._look(seen, {path for _, path in changes}, went)
                 await self._settle(trigger, seen)
-                await trigger.well()  # it is there, and was looked through
+                await trigger.well()  # the folder exists and was walked
         finally:
             watch.close()
 
@@ -191,9 +191,9 @@ class FolderReader:
         self._pending[key] = "", JUST_NOW
 
     def _note(self, seen: SeenFiles, key: str, etag: str) -> None:
-        """How a file was found; an empty state is that of one that is gone."""
+        """How a file was found; an empty state means that it was deleted."""
         if key in self._went:
-            return  # that is told first
+            return  # report that first
         if (seen.get(key) or "") == etag:
             self._pending.pop(key, None)
         elif self._pending.get(key, ("", 0.0))[0] != etag or key not in self._pending:
@@ -206,7 +206,7 @@ class FolderReader:
         now = time.monotonic()
         until = now - QUIET_SECONDS
         for key, (etag, since) in self._pending.items():
-            # One time for all of a look: what was looked at first must not be told first.
+            # One time for the whole walk: the order of the walk must not decide the order of reports.
             if since == JUST_NOW:
                 self._pending[key] = etag, now
         due = [key for key, (etag, since) in self._pending.items() if since <= until or not etag]
@@ -288,7 +288,7 @@ class FolderReader:
         )
 
     async def _again(self, trigger: Trigger, seen: SeenFiles) -> None:
-        """Tell under the same word what somebody was telling when he stopped: it may have been told."""
+        """Resend interrupted notifications under their original id, because they may have arrived."""
         unsure: list[tuple[Telling, Object]] = []
         for each in seen.unsure():
             try:

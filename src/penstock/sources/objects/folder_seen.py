@@ -24,7 +24,7 @@ SHARDS = 64
 
 
 class Telling(Struct, frozen=True):
-    """A file that came or went, as it is told: `word` is of this telling alone."""
+    """A notification that a file came or went: `word` is its unique id."""
 
     key: str
     event: Event
@@ -58,7 +58,7 @@ class SeenFiles:
         self._unsure = {key for shard in self._shards for key, state in shard.items() if state.endswith("?")}
 
     def get(self, key: str) -> str | None:
-        """The etag with which a file was seen last; None: it never was, or is gone."""
+        """The etag with which a file was last seen; None if it never was, or was deleted."""
         state = self._shards[_shard(key)].get(key)
         return None if state is None or state.startswith("-") else state.partition("@")[0]
 
@@ -66,11 +66,11 @@ class SeenFiles:
         return [key for shard in self._shards for key, state in shard.items() if not state.startswith("-")]
 
     def unsure(self) -> list[Telling]:
-        """What was to be told when somebody stopped in the middle."""
+        """Notifications that an earlier reader did not finish."""
         return [_telling(key, self._shards[_shard(key)][key]) for key in sorted(self._unsure)]
 
     async def intend(self, found: Iterable[tuple[str, Event, str]]) -> list[Telling]:
-        """Write down what is told next: key, event and etag; all that was before is told for sure. Raises Lost."""
+        """Store the next notifications: key, event and etag; all earlier ones have been sent. Raises Lost."""
         word = token_hex(6)
         tellings = [Telling(key, event, etag, word) for key, event, etag in found]
         await self._write({**self._settled(), **{each.key: _text(each) for each in tellings}})
@@ -78,12 +78,12 @@ class SeenFiles:
         return tellings
 
     async def settle(self) -> None:
-        """All that was intended is told. Raises Lost."""
+        """All intended notifications were sent. Raises Lost."""
         await self._write(self._settled())
         self._unsure = set()
 
     async def skip(self, states: Mapping[str, str | None]) -> None:
-        """Take files as seen that nobody is told of; None: gone. Raises Lost."""
+        """Mark files as seen without a notification; None: deleted. Raises Lost."""
         await self._write({key: None if etag is None else f"{etag}@" for key, etag in states.items()})
 
     def _settled(self) -> dict[str, str | None]:

@@ -48,7 +48,7 @@ class FolderWatch:
         return self._heard.keys()
 
     async def refresh(self) -> Changes:
-        """Watch all folders that there are, and none that is no more; what was told of them meanwhile."""
+        """Watch every existing folder and no deleted one; the changes that they reported meanwhile."""
         there = await asyncio.to_thread(_marked, self.root)
         return (
             await self._renew(there) if self._notify is None or there.items() - self._heard.items() else set()
@@ -88,7 +88,7 @@ class FolderWatch:
         return {each for path in made for each in real_folders(path, self.root)}
 
     async def _renew(self, folders: Iterable[str]) -> Changes:
-        """Listen in these folders, and only then not in those before: nothing goes by in between."""
+        """Watch these folders before dropping the former ones, so no change is missed in between."""
         began = time.monotonic()
         before, (self._notify, self._heard) = self._notify, await asyncio.to_thread(_listen, folders)
         self._renew_at = time.monotonic() + REST_FACTOR * (time.monotonic() - began)

@@ -74,7 +74,7 @@ class Noticing:
         ours = [each for each in notices if each.bucket == address.bucket]
         if notices and not ours:
             raise OtherBucket(address.name, address.bucket, notices[0].bucket)
-        # Most tell of one object.
+        # Most name one object.
         done = await self._one(address, ours[0]) if len(ours) == 1 else await self._many(address, ours)
         counted: Counter[str] = Counter(done)
         counted["ignored"] += len(notices) - len(ours)
@@ -85,13 +85,13 @@ class Noticing:
         return [await self._start(each) for each in await self._look(address, notice)] or ["ignored"]
 
     async def _many(self, address: Address, notices: list[Notice]) -> list[Outcome]:
-        """All objects are asked for at once, and what they start is started in order."""
+        """All objects are requested at once; their runs start in order."""
         looked = await asyncio.gather(
             *(self._look(address, each) for each in notices), return_exceptions=True
         )
         asked: list[_Asked] = []
         failed: list[BaseException] = []
-        held: set[str] = set()  # what comes after one that cannot be asked for now must not overtake it
+        held: set[str] = set()  # later notices must not overtake one whose object is unavailable
         for notice, each in zip(notices, looked, strict=True):
             if isinstance(each, BaseException) or not held.isdisjoint(notice.keys):
                 held.update(notice.keys)
@@ -160,7 +160,7 @@ class Noticing:
         return notice.keys[0]
 
     async def _found(self, store: str, notice: Notice) -> Object | None:
-        """The object as it is; None where it is not there any more. Raises ObjectRefused: it alone is not described."""
+        """The object as it is; None if it no longer exists. Raises ObjectRefused: it alone is not described."""
         if notice.event == "deleted":
             return None
         kept = await self._stores.get(store)

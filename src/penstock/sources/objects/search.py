@@ -31,16 +31,16 @@ from penstock.store.protocol import Tokens
 
 KIND = "search"
 MAX_CONCURRENT = 100
-"""Objects that are asked for, and runs that are started, at a time."""
+"""Objects that are requested, and runs that are started, at a time."""
 
 MAX_REFUSED = 1_000
 """Starts that one search sets aside where they are refused; the next one finds all of them again."""
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """How far the searches of a workflow are: the last tick that is done, and the one under way."""
+    """The progress of a workflow's searches: the last finished tick, and the active one."""
 
-    asks: str  # what is searched for, in short: another question begins anew
+    asks: str  # a digest of the query: another query starts over
     last: datetime
     tick: datetime | None = None
     after: str = ""
@@ -59,7 +59,7 @@ def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
 
 
 class Searcher:
-    """Searches one store for one workflow. A tick that comes while a search is under way is left out."""
+    """Searches one store for one workflow. A tick during an active search is skipped."""
 
     def __init__(self, matching: Matching, stores: Stores) -> None:
         self._matching, self._stores = matching, stores
@@ -93,7 +93,7 @@ class Searcher:
         return progress
 
     async def _search(self, trigger: Trigger, store: ObjectStore, progress: Progress) -> Progress:
-        """Go on with a search, page by page, to its end or until the feeder is to stop."""
+        """Continue a search, page by page, to its end or until the trigger must stop."""
         async for page in store.pages(self._matching.prefix, progress.after):
             for first in range(0, len(page), MAX_CONCURRENT):
                 progress = await self._tell(trigger, store, progress, page[first : first + MAX_CONCURRENT])
@@ -110,7 +110,7 @@ class Searcher:
     async def _tell(
         self, trigger: Trigger, store: ObjectStore, progress: Progress, page: list[Listed]
     ) -> Progress:
-        assert progress.tick is not None, "only a search that has begun goes on"
+        assert progress.tick is not None, "only a search that has begun can continue"
         tick = tick_text(progress.tick)
         likely = [each for each in page if self._likely(trigger, store, each, tick)]
         found = await asyncio.gather(*(self._wanted(trigger, store, each, tick) for each in likely))
@@ -132,7 +132,7 @@ class Searcher:
         )
 
     def _likely(self, trigger: Trigger, store: ObjectStore, each: Listed, tick: str) -> bool:
-        """Whether an object may be wanted, by what the listing says of it."""
+        """Whether an object may match, judged by its entry in the listing."""
         if not self._matching.named(each.key):
             return False
         if self._matching.wants_head or not self._matching.asks:
@@ -201,7 +201,7 @@ async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[s
 
 
 def _under_way(progress: Progress) -> dict[str, Any]:
-    assert progress.tick is not None, "only a search that has begun is under way"
+    assert progress.tick is not None, "only a search that has begun can be active"
     return {
         "tick": tick_text(progress.tick),
         "looked": progress.looked,

@@ -121,7 +121,7 @@ class ObjectStarts:
     async def _dead_letter(
         self, source: ObjectSource, key: str, start: Start, error: PenstockError
     ) -> Outcome:
-        """Set the start of a run aside, once however often it is told. Raises StoreError."""
+        """Store a failed start as a dead letter, once, however often it is reported. Raises StoreError."""
         refused(self._stores.store_counts[source.matching.store], source.workflow, key, error)
         store = self._commands.store
         await add_dead_start(store, source.workflow, KIND, start, error, await store.now())
@@ -140,7 +140,7 @@ class ObjectStarts:
 def wanted(
     matching: Matching, found: Object, context: Mapping[str, Any], counts: StoreCounts, workflow: str
 ) -> bool:
-    """Whether a source is about an object. One that has not what `where` reads is not meant, and that is told."""
+    """Whether an object matches a source. One that lacks what `where` reads does not match, and this is reported."""
     if not matching.named(found.key):
         return False
     try:

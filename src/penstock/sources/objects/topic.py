@@ -29,7 +29,7 @@ log = logging.getLogger("penstock.objects")
 
 
 class ObjectTopicReader:
-    """Feeds one workflow with what a topic tells of one store. What cannot be read is set aside."""
+    """Starts runs of one workflow from the notifications of one store. Unreadable ones are set aside."""
 
     def __init__(self, address: Address, matching: Matching, stores: Stores, buses: Buses) -> None:
         self._address, self._matching, self._stores, self._buses = address, matching, stores, buses
@@ -45,7 +45,7 @@ class ObjectTopicReader:
         since, state = await self._begin(trigger)
         try:
             async with self._buses[self._bus].subscribe(self._topic, group, since, sent_at) as subscription:
-                # What went wrong before does not any more; until one is taken older ones may still be there.
+                # Earlier errors are over; until a message is taken, older ones may remain.
                 await trigger.save(state if since is None else {**state, "skips": True})
                 while (messages := await next_messages(subscription, stopped)) is not None:
                     await self._reject_stopped(trigger, state)
@@ -59,7 +59,7 @@ class ObjectTopicReader:
             stopped.cancel()
 
     async def _begin(self, trigger: Trigger) -> tuple[datetime | None, dict[str, Any]]:
-        """From when on messages count, where the source was stopped; and what is to be known of that later."""
+        """When messages start counting after the source was stopped, and the state to store about it."""
         started, _ = await trigger.node.store.source_times(trigger.workflow)
         here = {"since": time_text(started)}
         known = trigger.state if isinstance(trigger.state, dict) else here
@@ -102,7 +102,7 @@ class ObjectTopicReader:
 
 
 def sent_at(message: Message) -> datetime | None:
-    """When what a message tells of happened last, by the clock of the store; None: it does not say."""
+    """The latest time in a message, by the clock of the store; None if it has none."""
     try:
         notices = notices_of(message.headers, message.body, lambda *_: None)
     except (Unreadable, WrongType):

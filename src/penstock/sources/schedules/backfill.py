@@ -43,7 +43,7 @@ _MOMENT = timedelta(microseconds=1)
 
 
 class Backfilling(Conflict):
-    """A backfill of the workflow is under way."""
+    """A backfill of the workflow is active."""
 
     code = "backfilling"
 
@@ -188,7 +188,7 @@ class Filling:
 
 
 async def jobs_of(store: Tokens) -> dict[str, Job]:
-    """The backfills that are under way, by workflow."""
+    """The active backfills, by workflow."""
     rows = await store.tokens(BACKFILLS, "", 1000)
     return {row.name.removeprefix(BACKFILLS)[:-1]: msgspec.json.decode(row.data, type=Job) for row in rows}
 

@@ -26,7 +26,7 @@ _MOMENT = timedelta(microseconds=1)
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """A schedule and how it is kept. `room`: how many runs may be under way besides none; None: any number."""
+    """A schedule and its rules. `room`: how many runs may be active at a time; None: any number."""
 
     schedule: Schedule
     overrun: Overrun = "skip"
@@ -58,7 +58,7 @@ def rules_of(definition: Definition) -> Rules:
 
 
 def due_tick(rules: Rules, last: datetime, now: datetime) -> datetime | None:
-    """The tick to see to now, of those after `last`; None: there is none yet.
+    """The tick to handle now, among those after `last`; None if there is none yet.
 
     Of several that were missed it is the first, where all are made up for, else the latest; the others are dropped.
     """
@@ -70,7 +70,7 @@ def due_tick(rules: Rules, last: datetime, now: datetime) -> datetime | None:
 
 
 def verdict(rules: Rules, live: int, newest: str | None, late: bool) -> Verdict:
-    """What becomes of a tick while `live` runs are under way and the newest run has that status.
+    """What a tick becomes while `live` runs are active and the newest run has this status.
 
     `late`: it is made up for, so that it rather waits than is skipped.
     """
@@ -85,5 +85,5 @@ def verdict(rules: Rules, live: int, newest: str | None, late: bool) -> Verdict:
 
 
 def surplus(rules: Rules, live: Sequence[str]) -> list[str]:
-    """Which of the runs under way, the oldest first, must go so that there is room for one more."""
+    """Which active runs, the oldest first, must be cancelled to make room for one more."""
     return list(live[: max(0, len(live) - (rules.room or 1) + 1)])

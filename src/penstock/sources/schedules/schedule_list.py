@@ -108,7 +108,7 @@ def _state(state: WorkflowState, record: Record | None, progress: Progress | Non
 
 
 def _backfill_view(record: Record | None, job: Job | None) -> dict[str, Any] | None:
-    """How far the last backfill is, `job` where one is under way; None: there was none."""
+    """The progress of the last backfill, `job` if one is active; None if there was none."""
     found = None if record is None else read_state(record.state, Backfill)
     if job is not None and (found is None or found.job.id != job.id):
         found = Backfill(job=job)

@@ -35,7 +35,7 @@ from penstock.store.rows.rows import Filter
 
 KIND = "schedule"
 MAX_ACTIVE_RUNS = 1000
-"""Runs under way that are looked at."""
+"""Active runs that are read."""
 
 log = logging.getLogger("penstock.schedules")
 

@@ -34,7 +34,7 @@ MAX_EXPIRED_NODES = 100
 
 MAX_ATTEMPTS = 5
 T = TypeVar("T")
-"""How often a record is written anew because an earlier write of the same holder came through late."""
+"""How often a record is rewritten because an earlier write of the same holder arrived late."""
 
 
 class Lost(PenstockError):
@@ -47,14 +47,14 @@ class Lost(PenstockError):
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """What is kept of a feed: its state, by which the next holder goes on, and what went wrong last."""
+    """The record of a trigger: its state, from which the next holder continues, and its last error."""
 
     kind: str
     state: Any = None
     error: str | None = None
     error_at: datetime | None = None
     failures: int = 0
-    # The workflow was stopped, not only its node: what came meanwhile is not made up for.
+    # The workflow was stopped, rather than its node: events from meanwhile are not made up for.
     stopped: bool = False
 
 
@@ -71,7 +71,7 @@ def trigger_of(name: str) -> tuple[str, str, str | None]:
 
 
 class NodeLease:
-    """One node among those that feed. Alone on its store it is always there, and whoever was before it is not."""
+    """One node among those that hold triggers. With an exclusive store it is always alive; earlier nodes are dead."""
 
     def __init__(
         self, store: Tokens, now: Callable[[], datetime], *, shared: bool, lease: timedelta = LEASE_DURATION
@@ -87,7 +87,7 @@ class NodeLease:
         return not self.shared or _time() < self._until
 
     async def renew(self) -> None:
-        """Give a sign of life. Raises Lost: this node was taken for dead, and is another one from now on."""
+        """Renew the lease of this node. Raises Lost if it had expired: the node then has a new identity."""
         if not self.shared:
             return
         until = _time() + self._lease.total_seconds() * (1 - SAFETY_MARGIN)
@@ -111,7 +111,7 @@ class NodeLease:
         self._version = None
 
     async def expire(self, owner: str) -> bool:
-        """Whether the node of that name is gone for good, or was never there."""
+        """Whether the node of that name is dead or never existed."""
         if not self.shared:
             return owner != self.owner
         name = f"{NODES}{owner}/"
@@ -167,7 +167,7 @@ class TriggerLease:
             await self._write(replace(self.record, **changes), self._owner)
 
     async def give_back(self) -> None:
-        """Nobody holds it any more; its record stays."""
+        """Release it; its record stays."""
         async with self._writing:
             await self._write(self.record, None)
 
@@ -182,7 +182,7 @@ class TriggerLease:
 
 
 def read_record(row: TokenRow) -> Record | None:
-    """What the token of a feed says; None: it cannot be read, and the feed begins anew."""
+    """The record in a trigger's token; None if it is unreadable, and the trigger starts over."""
     try:
         return msgspec.json.decode(row.data, type=Record)
     except msgspec.DecodeError:

@@ -144,7 +144,7 @@ class Trigger:
         return self._lease.record.stopped
 
     async def save(self, state: Any, *, error: str | None = None) -> None:
-        """Keep the state, and what is wrong, if anything; whoever feeds next goes on from it. Raises Lost."""
+        """Store the state, and the error, if any; the next holder continues from it. Raises Lost."""
         self._validate_lease()
         at = None if error is None else self.now()
         failures = 0 if error is None else self._lease.record.failures
@@ -182,7 +182,7 @@ class Trigger:
     async def start_many(
         self, starts: Sequence[Start], *, ready: bool = False
     ) -> list[tuple[RunId, bool] | Exception]:
-        """The same of many at once, in few transactions; of one that cannot be, why. Raises Lost, SourceStopped.
+        """The same for many at once, in few transactions; an error for one that fails. Raises Lost, SourceStopped.
 
         `ready`: the caller has awaited `ready()` since they came.
         """
@@ -200,7 +200,7 @@ class Trigger:
         return [each for each in done if isinstance(each, Exception | tuple)]
 
     async def room(self, timeout: float = math.inf) -> bool:
-        """Wait until fewer runs are under way than `max_running` says; False: it is to stop, or patience is over."""
+        """Wait until fewer runs are active than `max_running` allows; False if it must stop, or after the timeout."""
         flow, _ = await self.node.flows.newest(self.workflow)
         most, clock = flow.definition.max_running, asyncio.get_running_loop().time
         until = clock() + timeout
@@ -231,7 +231,7 @@ class Trigger:
         return answer
 
     async def active_runs(self, limit: int, label: tuple[str, str] | None = None) -> list[RunRow]:
-        """The runs of the workflow that are under way, the oldest first, up to so many; or those with a label."""
+        """The active runs of the workflow, the oldest first, up to a limit; or those with a label."""
         filter = Filter(workflow=self.workflow, statuses=LIVE, label=label, sort="oldest", limit=limit)
         return await self.node.store.runs(filter)
 
@@ -255,7 +255,7 @@ class Trigger:
         return record.failures + 1
 
     async def well(self) -> None:
-        """Nothing is wrong any more. Raises Lost."""
+        """Clear the error. Raises Lost."""
         if self._lease.record.error is not None:
             await self._lease.keep(error=None, error_at=None, failures=0)
 

@@ -15,7 +15,7 @@ RETRY_NOTE = "It is tried again by itself."
 HINTS = {
     "topic": "See that the broker answers at the address under `buses`, with the right secret.",
     "object": "See that the object store answers and lets Penstock in: `penstock doctor` tries it.",
-    "search": "See that the service that is asked answers, and that its index is there.",
+    "search": "Check that the search service answers, and that its index exists.",
     "schedule": "See that the workflow can start with what its schedule gives: start it once by hand.",
     "backfill": "See that the workflow can start with what its schedule gives; `penstock backfill --cancel` ends it.",
 }

@@ -71,7 +71,7 @@ log = logging.getLogger("penstock.triggers")
 
 
 class _HeldTrigger:
-    """A feeder at work."""
+    """A running trigger."""
 
     def __init__(self, trigger: Trigger, reader: SourceReader) -> None:
         self.trigger, self.reader = trigger, reader
@@ -92,7 +92,7 @@ class _HeldTrigger:
 
 
 class _Later:
-    """A feeder that is made when it runs: what it needs was not there before."""
+    """A reader that is created when it runs, because its dependencies did not exist before."""
 
     def __init__(self, factory: Factory | str) -> None:
         self._factory = factory
@@ -144,19 +144,19 @@ class Triggers:
         return counted
 
     def look(self) -> None:
-        """Something may be there to be fed."""
+        """There may be a trigger to start."""
         self._wake.set()
 
     async def run(self) -> None:
-        """See to all feeds, for ever."""
+        """Keep all triggers running, without end."""
         while True:
             self._wake.clear()
             await is_set_within(self._wake, await self.run_once())
 
     async def run_once(self) -> float:
-        """Begin what is to be fed, end what is not; after how many seconds to look again."""
+        """Start wanted triggers and stop others; the seconds until the next check."""
         if not self.node_lease.alive:
-            self._end_all()  # the store was away for too long: another node may feed by now
+            self._end_all()  # the store was unavailable for too long: another node may hold them by now
         wanted = await self._targets.all()
         if wanted or self._fed:
             await self._renew()
@@ -174,7 +174,7 @@ class Triggers:
         return (SHARED_POLL_INTERVAL if self.node.shared else EXCLUSIVE_POLL_INTERVAL).total_seconds()
 
     async def stop(self) -> None:
-        """Let every feeder finish what it has in hand, and give all back: others take over at once."""
+        """Let every reader finish its current work, and release all triggers: other nodes take over at once."""
         tasks = [fed.task for fed in self._fed.values() if fed.task is not None]
         for fed in self._fed.values():
             fed.trigger.stopping.set()
@@ -200,7 +200,7 @@ class Triggers:
         self._renewed = now
 
     async def _mark_stopped(self, wanted: Collection[str]) -> None:
-        """Keep of each source that is stopped that it was: later it begins anew, and makes up for nothing."""
+        """Record which sources are stopped: when started again, they begin afresh and make up for nothing."""
         self._marked.difference_update(wanted)
         for name in self._targets.stopped - self._marked:
             if name not in self._fed and await mark_well(self.node.store, name, stopped=True):
@@ -225,7 +225,7 @@ class Triggers:
         try:
             reader = later.make(target, self.means)
         except Exception:
-            reader = later  # why not is told where the failures of feeders are
+            reader = later  # the reason appears with the failures of triggers
         if reader is None:
             if target.name not in self._unfed and await mark_well(self.node.store, target.name):
                 self._unfed.add(target.name)
@@ -247,7 +247,7 @@ class Triggers:
         except Lost as error:
             log.info("%s", error)
         except StoreError as error:
-            log.warning("the source of '%s' is not given back yet: %s", fed.trigger.workflow, error)
+            log.warning("the source of '%s' is not released yet: %s", fed.trigger.workflow, error)
         except asyncio.CancelledError:
             if self.node_lease.alive:
                 with suppress(Lost, StoreError):
@@ -265,7 +265,7 @@ class Triggers:
         except Lost:
             raise
         except SourceStopped:
-            await trigger.rest(MIN_DELAY)  # it is about to be told
+            await trigger.rest(MIN_DELAY)  # it is about to be stopped
             return
         except Exception as error:
             self.failures[trigger.target.kind] += 1

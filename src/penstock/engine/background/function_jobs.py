@@ -15,7 +15,7 @@ log = logging.getLogger("penstock.boxes")
 
 
 class Jobs:
-    """See `boxes.polling.Jobs`. An unavailable database costs at most one call, never the step."""
+    """See `boxes.job_poll.Jobs`. An unavailable database costs at most one call, never the step."""
 
     def __init__(self, store: Notes, run_cache: RunCache) -> None:
         self._store, self._memory = store, run_cache

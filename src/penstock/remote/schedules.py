@@ -17,7 +17,7 @@ class RemoteSchedules:
         self._connection, self._listed = connection, listed
 
     async def sources(self) -> list[dict[str, Any]]:
-        """All that feeders look after, clocks or not."""
+        """All that readers look after, clocks or not."""
         return await self._listed("/api/sources")
 
     async def preview(

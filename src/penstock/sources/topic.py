@@ -40,7 +40,7 @@ log = logging.getLogger("penstock.topics")
 
 
 def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
-    """The feeder of a source or of an outside event that comes from a topic."""
+    """The reader of a source or of an outside event that comes from a topic."""
     return TopicReader(target, Buses(means.buses))
 
 
@@ -58,7 +58,7 @@ class TopicReader:
         self._event = None if target.external is None else target.external.name
 
     async def run(self, trigger: Trigger) -> None:
-        """See `Feeder.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
+        """See `SourceReader.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
         bus = self._buses[self._bus]
         group = group_of(self._buses.group(self._bus), trigger.workflow, self._event, self._topic)
         stopped = asyncio.create_task(trigger.stopping.wait())
@@ -153,7 +153,7 @@ class TopicReader:
 
 
 async def next_messages(subscription: Subscription, stopped: asyncio.Task[Any]) -> list[Taken] | None:
-    """The next messages; None: the feeder is to stop."""
+    """The next messages; None if the reader must stop."""
     taking = asyncio.create_task(subscription.take())
     try:
         await asyncio.wait((taking, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -309,7 +309,7 @@ class FolderReader:
         What cannot be told now, because there is no room or no time, is told when the source is started again.
         """
         _, state = await trigger.node.flows.newest(trigger.workflow)
-        if state.started:  # only this feeder ends, and the next one finds what is not told
+        if state.started:  # only this reader ends, and the next one finds what is not told
             return
         trigger.finishing = True
         for each in seen.unsure():

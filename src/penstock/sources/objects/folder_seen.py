@@ -37,7 +37,7 @@ def folder_digest(path: str) -> str:
 
 
 class SeenFiles:
-    """The files of one folder as the feeder of one workflow knows them. Only who holds the feed may write.
+    """The files of one folder as the reader of one workflow knows them. Only the holder of the trigger may write.
 
     A file is kept as `etag@word`; with `?` behind while nobody knows whether it was told, with `-` before if it went.
     """

@@ -51,7 +51,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
-    """The feeder of a source of kind `search`. Raises UnknownStore."""
+    """The reader of a source of kind `search`. Raises UnknownStore."""
     assert target.source is not None, "only sources are of kind `search`"
     matching = Matching(target.source.options)
     means.stores.address(matching.store)

@@ -38,7 +38,7 @@ class ObjectSource(Struct, frozen=True):
 
 
 class ObjectStarts:
-    """Starts runs about objects; those that a feeder brings wait for room, where there is a `max_running`."""
+    """Starts runs about objects; if there is a `max_running`, those of a reader wait for capacity."""
 
     def __init__(
         self, flows: FlowCache, commands: Commands, stores: Stores, trigger: Trigger | None = None
@@ -159,7 +159,7 @@ def refused(counts: StoreCounts, workflow: str, what: str, error: PenstockError)
 async def counted(
     counts: StoreCounts, trigger: Trigger, start: Start, done: object, keep: bool = True
 ) -> Outcome:
-    """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
+    """Handle the outcome of a start; a rejected one is set aside if it must be kept.
 
     Raises what another try may mend: StoreError, and what nobody expects.
     """

@@ -36,7 +36,7 @@ class ObjectTopicReader:
         self._bus, self._topic = address.options["bus"], address.options["topic"]
 
     async def run(self, trigger: Trigger) -> None:
-        """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
+        """See `SourceReader.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError."""
         starts = ObjectStarts(trigger.node.flows, trigger.node.commands, self._stores, trigger)
         source = ObjectSource(trigger.workflow, self._matching)
         noticing = Noticing(self._stores, starts, lambda: [source])

@@ -11,7 +11,7 @@ from penstock.topics.buses import Buses
 
 
 def reader_of(target: TriggerTarget, means: Means) -> SourceReader | None:
-    """The feeder of a source; None where its store tells a hook. Raises UnknownStore."""
+    """The reader of a source; None where its store tells a hook. Raises UnknownStore."""
     assert target.source is not None, "only sources are of kind `object`"
     matching, stores = Matching(target.source.options), means.stores
     address = stores.address(matching.store)

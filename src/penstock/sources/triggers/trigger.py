@@ -27,7 +27,7 @@ from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, trigg
 from penstock.store.rows.rows import Filter, RunRow
 
 MAX_SLEEP = timedelta(hours=1)
-"""How long a feeder sleeps at most before it looks at the clock again."""
+"""How long a reader sleeps at most before it looks at the clock again."""
 
 
 BACKFILLS = "/feeds/backfills/"
@@ -44,7 +44,7 @@ CAPACITY_POLL_INTERVAL = 1.0
 
 
 class Means(Struct, frozen=True, kw_only=True):
-    """What feeders may use besides the database: stores, addresses by name, secrets by name (None: there is none)."""
+    """What readers may use besides the database: stores, addresses by name, secrets by name (None: there is none)."""
 
     stores: Stores = field(default_factory=Stores)
     buses: Mapping[str, str] = {}
@@ -90,7 +90,7 @@ class Start(Struct, frozen=True, kw_only=True):
 
 
 class Trigger:
-    """What one feeder works on. Whatever it starts is durable and there once, however often it asks."""
+    """What one reader works on. Whatever it starts is durable and exists once, however often it asks."""
 
     def __init__(
         self, target: TriggerTarget, node: Node, lease: TriggerLease, node_lease: NodeLease, means: Means
@@ -117,7 +117,7 @@ class Trigger:
 
     @property
     def state(self) -> Any:
-        """The JSON that was saved last, by this feeder or one before it; None: nothing."""
+        """The JSON that was saved last, by this reader or one before it; None: nothing."""
         return self._lease.record.state
 
     def now(self) -> datetime:
@@ -236,13 +236,13 @@ class Trigger:
         return await self.node.store.runs(filter)
 
     async def until(self, when: datetime) -> bool:
-        """Wait until that time; False: the feeder is to stop."""
+        """Wait until that time; False if the reader must stop."""
         while not self.stopping.is_set() and (left := when - self.now()) > timedelta(0):
             await is_set_within(self.stopping, min(left, MAX_SLEEP).total_seconds())
         return not self.stopping.is_set()
 
     async def rest(self, seconds: float) -> bool:
-        """Wait so long; False: the feeder is to stop."""
+        """Wait this long; False if the reader must stop."""
         return await self.until(self.now() + timedelta(seconds=seconds))
 
     async def fail(self, error: BaseException) -> int:
@@ -275,7 +275,7 @@ class SourceReader(Protocol):
 
 
 Factory = Callable[[TriggerTarget, Means], SourceReader | None]
-"""Makes the feeder of something; None: nothing needs to be done for it, others bring its events."""
+"""Makes the reader of a source; None if it needs none, because others bring its events."""
 
 
 async def _caught(start: Awaitable[tuple[RunId, bool]]) -> tuple[RunId, bool] | BaseException:

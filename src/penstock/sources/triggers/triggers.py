@@ -1,7 +1,7 @@
 """Every node ensures that each started workflow whose source needs a reader has one, on one node.
 
-A source is fed while its workflow is started, paused or not: runs are made, and held. A new version has a new feeder.
-A kind of source that needs one has a line in FEEDERS; what a feeder is, and what it is given, is in `trigger`.
+A source is read while its workflow is started; if it is paused, runs are made and held. A new version has a new
+reader. Each kind of source that needs one has a line in TRIGGER_FACTORIES; `trigger` has the protocol of readers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TRIGGER_FACTORIES: dict[str, Factory | str] = {
     "backfill": "penstock.sources.schedules.backfill:reader_of",
     "search": "penstock.sources.objects.search:reader_of",
 }
-"""By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""
+"""By the kind of source: the factory of its reader, or the place to import it from when needed."""
 
 TOPIC = "topic"
 """The kind of feed that brings outside events."""
@@ -65,7 +65,7 @@ STOP_TIMEOUT = 10.0
 """Seconds that a trigger has to finish its current work."""
 
 MIN_DELAY, MAX_DELAY = 1.0, 60.0
-"""Seconds between two tries of a feeder that fails."""
+"""Seconds between two starts of a failing reader."""
 
 log = logging.getLogger("penstock.triggers")
 
@@ -107,7 +107,7 @@ class _Later:
 
 
 class Triggers:
-    """The feeders of one node. `run` it on a loop, `stop` it before the node. `failures` counts, by kind."""
+    """The readers of one node. `run` it on a loop, `stop` it before the node. `failures` counts, by kind."""
 
     def __init__(
         self,
@@ -132,12 +132,12 @@ class Triggers:
 
     @property
     def held(self) -> dict[str, int]:
-        """How many feeders run here, by kind."""
+        """How many readers run here, by kind."""
         return dict(Counter(fed.trigger.target.kind for fed in self._fed.values()))
 
     @property
     def started(self) -> Counter[str]:
-        """How many runs the feeders of this node have made, by kind."""
+        """How many runs the readers of this node have made, by kind."""
         counted = self._started.copy()
         for fed in self._fed.values():
             counted[fed.trigger.target.kind] += fed.trigger.started
@@ -236,10 +236,10 @@ class Triggers:
             return
         fed = _HeldTrigger(Trigger(target, self.node, lease, self.node_lease, self.means), reader)
         self._fed[target.name] = fed
-        fed.task = asyncio.create_task(self._keep(fed, lease), name=f"feeder {target.name}")
+        fed.task = asyncio.create_task(self._keep(fed, lease), name=f"reader {target.name}")
 
     async def _keep(self, fed: _HeldTrigger, lease: TriggerLease) -> None:
-        """Run one feeder until it is stopped, whatever it raises; then give the feed back."""
+        """Run one reader until it is stopped, whatever it raises; then release its trigger."""
         try:
             while not fed.trigger.stopping.is_set():
                 await self._try(fed)
@@ -366,7 +366,7 @@ class TriggerTargets:
 
 
 def load_factory(found: Factory | str) -> Factory:
-    """What makes feeders; what is only named is imported now."""
+    """The factory of readers; one that is only named is imported now."""
     if not isinstance(found, str):
         return found
     module, _, name = found.partition(":")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import WorkflowVersions
 from penstock.store.rows.rows import Version, WorkflowState
+
+T = TypeVar("T")
 
 LATEST = 2**31
 """No workflow has so many versions."""
@@ -124,6 +127,16 @@ class FlowCache:
         for tell in self.told:
             tell()
 
+    async def changed_by(self, change: Coroutine[Any, Any, T]) -> T:
+        """The result of a call of the store that publishes or pauses; whatever comes of it, the states are read anew.
+
+        That is so if its outcome is unknown, and if nobody waits for it any more: it goes on, and may have succeeded.
+        """
+        changing = asyncio.create_task(change)
+        changing.add_done_callback(_heeded)
+        changing.add_done_callback(lambda _: self.forget())
+        return await asyncio.shield(changing)
+
     async def _look(self) -> dict[str, WorkflowState]:
         """Read the states anew. Who asks while others read waits for the next reading, which all then share.
 
@@ -148,7 +161,7 @@ class FlowCache:
         return states
 
 
-def _heeded(reading: asyncio.Task[dict[str, WorkflowState]]) -> None:
+def _heeded(reading: asyncio.Task[Any]) -> None:
     """Whoever waited may have gone: that it failed is then nobody's trouble, and must not be told as one."""
     if not reading.cancelled():
         reading.exception()

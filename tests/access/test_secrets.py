@@ -361,6 +361,17 @@ def test_of_two_secrets_the_longer_one_is_blotted_out_whole() -> None:
     assert redactor.redact("secret-and-more secret") == "*** ***"
 
 
+def test_many_secrets_are_found_as_a_few_are() -> None:
+    few, many = Redactor(), Redactor()
+    values = ["hunter22", "hunter-and-more", "https://h.example/T0/abc", "ter22https"]
+    few.learn(values)
+    many.learn([*values, *(f"{number:06}-filler" for number in range(100))])
+
+    texts = [f"a {one}{two[:9]} b {two[3:]}{one} hunt" for one in values for two in values]
+    assert [few.redact(text) for text in texts] == [many.redact(text) for text in texts]
+    assert "***" in few.redact(texts[0])
+
+
 def test_a_long_line_that_begins_like_a_secret_is_read_through_at_once() -> None:
     redactor = Redactor()
     values = [base64.b64encode(sha256(b"%d" % number).digest()).decode() for number in range(1_000)]

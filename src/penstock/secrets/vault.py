@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from penstock.runtime.dispatch.redaction import Redact, withhold
 from penstock.secrets.errors import DamagedSecret, SecretKeyError, UnknownSecret
@@ -17,6 +17,9 @@ from penstock.store.rows.access import AuditRow, SecretRow
 
 PAGE = 200
 """Secrets that are read at a time."""
+
+ASKING_TIMEOUT = 30.0
+"""Seconds that a thread waits for the current set of secrets."""
 
 log = logging.getLogger("penstock.secrets")
 
@@ -153,6 +156,21 @@ class Vault:
             return withhold
         self._locked = ""
         return self.redactor.redact_value
+
+    def redaction_in_threads(self) -> Redact:
+        """The same for another thread, which asks anew for each value: secrets may be set while a call runs."""
+        loop = asyncio.get_running_loop()
+
+        def redact(value: Any) -> Any:
+            asking = self.redaction()
+            try:
+                found = asyncio.run_coroutine_threadsafe(asking, loop).result(ASKING_TIMEOUT)
+            except (RuntimeError, TimeoutError):  # the loop ends, and nobody waits for the call any more
+                asking.close()
+                return withhold(value)
+            return found(value)
+
+        return redact
 
     async def _learn(self) -> None:
         """What was learned counts only when all of it was: a pass that breaks off is begun anew."""

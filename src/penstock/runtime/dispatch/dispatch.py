@@ -92,6 +92,9 @@ BACK = 1.0
 LOOK_AGAIN = timedelta(seconds=1)
 """How long a worker waits before it looks into a store that others write too."""
 
+MAX_REDACTED_AT_ONCE = 64 * 1024
+"""Bytes of log lines that are redacted on the loop; more are redacted beside it."""
+
 T = TypeVar("T")
 
 RETURN_AGAIN = 0.5
@@ -419,7 +422,12 @@ class Dispatch:
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         redact = await self.redaction()
-        await self._store.log([redacted_line(line, redact) for line in lines])
+
+        def redacted() -> list[LogLine]:
+            return [redacted_line(line, redact) for line in lines]
+
+        many = sum(len(line.body) for line in lines) > MAX_REDACTED_AT_ONCE
+        await self._store.log(await asyncio.to_thread(redacted) if many else redacted())
 
     async def register(self, worker: Worker) -> None:
         await self._store.register(worker)

@@ -125,6 +125,13 @@ def test_the_key_is_made_with_the_first_secret_for_its_owner_alone(tmp_path: Pat
     assert keys.keyring().current == keys.keyring(make=True).current == made.current
 
 
+def test_a_key_that_cannot_be_written_is_one_sentence_with_the_remedy(tmp_path: Path) -> None:
+    keys = Keys(tmp_path / "gone" / "penstock.key")
+
+    with pytest.raises(SecretKeyError, match=r"cannot be written .* set PENSTOCK_SECRET_KEY"):
+        keys.keyring(make=True)
+
+
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     keys = Keys(tmp_path / "penstock.key")
     keys.keyring(make=True)

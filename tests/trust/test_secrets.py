@@ -214,6 +214,7 @@ def test_all_nodes_of_an_installation_have_one_key(tmp_path: Path, url: str) -> 
 
     assert (before, ready) == (200, "locked")
     assert (hook[0], hook[1]["code"]) == (503, "secret_key")
+    assert "penstock.key" not in hook[1]["detail"]
     assert (second[0], second[1]["code"], made) == (503, "secret_key", False)
     assert (refused.code, "are sealed with the key" in refused.err) == (2, True)
     assert _state(doctor.json) == "wrong" and _state(fine.json) == "fine"

@@ -102,7 +102,7 @@ def test_a_long_test_without_a_short_guard_is_found(pytester: pytest.Pytester) -
             @pytest.mark.long("test_short")
             def test_guarded(): pass
 
-            @pytest.mark.long("test_guarded")
+            @pytest.mark.long("test_short", "test_guarded")
             def test_guarded_by_a_long_one(): pass
 
             @pytest.mark.long

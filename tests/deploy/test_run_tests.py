@@ -11,6 +11,7 @@ import pytest
 from scripts.run_tests import limited
 
 from tests.cli.command import ROOT, write
+from tests.progress import argument
 from tests.suites import unguarded
 
 pytest_plugins = ["pytester"]
@@ -89,6 +90,27 @@ def test_a_test_that_hangs_is_shown_and_ended_once_and_those_after_it_are_run(tm
     assert "Timeout (0:00:02)!" in said and "in test_hangs" in said
     assert "alone: make test ARGS=all/test_fuzz.py::test_hangs" in said
     assert (tmp_path / "begun").read_text() == "once"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "test_y",
+        "test_y[sqlite-None]",
+        "test_y[only Python]",
+        "test_y[it's $HOME]",
+        'test_y[a;b|`c` "d" \\e !f #g]',
+    ],
+)
+def test_a_test_of_any_name_reaches_pytest_as_the_command_has_it(tmp_path: Path, name: str) -> None:
+    test = f"tests/test_x.py::{name}"
+    write(tmp_path, "Makefile", "test:\n\t@printf '%s\\n' $(ARGS)\n")
+
+    done = subprocess.run(
+        ["sh", "-c", f"make test ARGS={argument(test)}"], cwd=tmp_path, capture_output=True, text=True
+    )
+
+    assert done.stdout == f"{test}\n"
 
 
 def test_a_long_test_without_a_short_guard_is_found(pytester: pytest.Pytester) -> None:

@@ -113,6 +113,15 @@ def test_a_test_of_any_name_reaches_pytest_as_the_command_has_it(tmp_path: Path,
     assert done.stdout == f"{test}\n"
 
 
+def test_where_nothing_can_be_installed_what_is_missing_is_named_and_no_test_is_skipped() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/debian.py"], env={"PATH": "/nowhere"}, capture_output=True, text=True
+    )
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "apt-get install chromium" in done.stderr and "no apt-get here" in done.stderr
+
+
 def test_a_long_test_without_a_short_guard_is_found(pytester: pytest.Pytester) -> None:
     items, _ = pytester.inline_genitems(
         pytester.makepyfile(

@@ -92,7 +92,7 @@ async def begun(count: int, port: int, name: str, poll: float = 10) -> AsyncIter
     with tempfile.TemporaryDirectory() as folder:
         options = Options(poll_interval=timedelta(seconds=poll), health_every=timedelta(hours=1))
         engine = Engine(
-            str(Path(folder) / "bench.db"), environment=TaskEnvironment(egress_allow=["127.0.0.1"]), grace=0
+            str(Path(folder) / "bench.db"), world=TaskEnvironment(egress_allow=["127.0.0.1"]), grace=0
         )
         async with engine, Coordinator(engine, options) as here:
             for n in range(count):

@@ -28,7 +28,8 @@ def main() -> int:
     apt, sudo = shutil.which("apt-get"), [] if os.geteuid() == 0 else ["sudo", "-n"]
     said = f"the tests use {' and '.join(wanted)}: install them with `apt-get install {' '.join(wanted)}` as root"
     if apt is None or (sudo and shutil.which("sudo") is None):
-        print(said, file=sys.stderr)
+        other = ", or, as there is no apt-get here, as this system installs programs" if apt is None else ""
+        print(f"{said}{other}", file=sys.stderr)
         return 1
     print(f"Installing {' '.join(wanted)} with apt-get, which the tests use.", file=sys.stderr, flush=True)
     policy = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}

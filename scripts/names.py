@@ -58,7 +58,7 @@ KEPT = {
     # of the HTTP API, whose document names them
     **dict.fromkeys(("Misfit", "SetAside", "Told", "AllTold", "show_pulse", "pulse", "leave"), "the API"),
     **dict.fromkeys(("Rang", "Aside"), "stored with runs"),
-    **dict.fromkeys(("World", "world"), "`penstock.testing`, where it is a world of runs"),
+    **dict.fromkeys(("World", "world"), "`penstock.testing`, where it is a world of runs, and `Engine`"),
     **dict.fromkeys(("dead_letters", "_dead_letter", "dead_letter"), "the word of all brokers"),
     "DeadLetter": "the word of all brokers",
     "change_feed": "what databases call it",
@@ -73,6 +73,7 @@ KEPT = {
     "_in_doubt": "what databases call it",
     "_world": "`penstock.testing`, where it is a world of runs",
     "Conflict.kept": "the API",
+    "act_on_many.most": "of the Python API: `Engine.bulk` passes it on",
     **dict.fromkeys(
         ("StepCount.most", "Durations.most", "_Count.most"),
         "least and most, the figures of a summary or a proof",

@@ -14,6 +14,8 @@ MEASURES = ("tests/bench", "tests/chaos", "tests/web/test_editor_speed.py", "tes
 NO_TESTS = 5
 """How pytest ends where nothing was selected."""
 SHORT = ("-m", "not long")
+LIMITS = {SHORT: 300, (): 1800}
+"""Seconds that one test of a suite may take: more is a test that hangs, of which nobody would hear otherwise."""
 
 
 def run(*arguments: str) -> int:
@@ -21,11 +23,17 @@ def run(*arguments: str) -> int:
     return subprocess.call([*command, *arguments])
 
 
+def limited(seconds: int) -> tuple[str, ...]:
+    """A test that takes longer shows where each of its threads is, and ends its process; the others go on."""
+    return ("-o", f"faulthandler_timeout={seconds}", "-o", "faulthandler_exit_on_timeout=true")
+
+
 def run_suite(selected: tuple[str, ...]) -> int:
     """The suite in two parts, the second of what measures. Both are run, also where the first fails."""
     there = [path for path in MEASURES if Path(path).exists()]
-    first = run("-n", PROCESSES, *(f"--ignore={path}" for path in there), *selected)
-    second = run("-n", "2", *there, *selected) if there else 0
+    chosen = (*selected, *limited(LIMITS[selected]))
+    first = run("-n", PROCESSES, *(f"--ignore={path}" for path in there), *chosen)
+    second = run("-n", "2", *there, *chosen) if there else 0
     return first or (0 if second == NO_TESTS else second)
 
 

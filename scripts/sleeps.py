@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-SLEEP = re.compile(r"(?<!def )\b(?:pg_)?sleep\((?!0\))")
+SLEEP = re.compile(r"(?<!def )\b(?:(?:pg_)?sleep|wait_for_timeout)\((?!0\))")
 REASON = re.compile(r"#\s*(?!type:|noqa|fmt:|pragma:)\w")
 
 

@@ -75,6 +75,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = nodeid.split("::", 1)[0]
             return next((name for name in SERVERS if name in file), nodeid)
 
+        def remove_node(self, node: Any) -> str | None:
+            """A test that ended its process is not begun again: it would end the next one, too."""
+            units = self.assigned_work[node].values()
+            running = next(((unit, test) for unit in units for test, done in unit.items() if not done), None)
+            if running is None:
+                return super().remove_node(node)  # type: ignore[no-any-return]
+            unit, test = running
+            unit[test] = True
+            super().remove_node(node)
+            return str(test)
+
     return ByServer(config, log)
 
 

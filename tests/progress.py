@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import time
@@ -26,6 +27,14 @@ ENOUGH = 20.0
 """Seconds of tests that must be done before their pace says something."""
 EVERY = 30.0
 """Seconds between two lines where they go to a file."""
+
+
+def argument(test: str) -> str:
+    """The name of a test as ARGS, which the shell reads, then make, then the shell of make; brackets are no matter."""
+    if re.fullmatch(r"[\w/.:\[\]-]+", test):
+        return shlex.quote(test)
+    once = shlex.quote(test).replace("$", "$$")
+    return f'"{once}"' if re.fullmatch(r"[^\"$`\\!]+", once) else shlex.quote(once)
 
 
 class Progress:
@@ -72,7 +81,7 @@ class Progress:
         self._took[report.nodeid] = self._took.get(report.nodeid, 0.0) + report.duration
         if report.failed:
             self._failed += 1
-            self._print(f"FAILED {report.nodeid}\n  alone: make test ARGS={shlex.quote(report.nodeid)}")
+            self._print(f"FAILED {report.nodeid}\n  alone: make test ARGS={argument(report.nodeid)}")
         if report.when == "teardown":
             self._passed += 1
             self._done += self._left.pop(report.nodeid, 0.0)

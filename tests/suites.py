@@ -1,6 +1,6 @@
 """Two suites: `make test` runs all tests but those marked `long`, `make test-all` runs every one.
 
-A long test names the short one that still guards its claim: `@pytest.mark.long("test_y")`. Where only some cases of a
+A long test names the short ones that still guard its claim: `@pytest.mark.long("test_y")`. Where only some cases of a
 test are long, its short ones guard them.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 MARKER = (
-    "long(guard): takes too long for `make test`; `guard` names the test there that still guards its claim"
+    "long(*guards): takes too long for `make test`; `guards` are the tests there that still guard its claim"
 )
 
 
@@ -25,15 +25,17 @@ def first_short(values: Iterable[Any], count: int = 1) -> list[Any]:
 def unguarded(items: Iterable[pytest.Item]) -> list[str]:
     """The long tests that no short one guards, a sentence each."""
     short: set[str] = set()
-    guards: dict[str, str] = {}
+    guards: dict[str, tuple[str, ...]] = {}
     for item in items:
         name, marker = item.nodeid.split("[")[0], item.get_closest_marker("long")
         if marker is None:
             short |= {name, name.split("::")[-1]}
         else:
-            guards.setdefault(name, str(marker.args[0]) if marker.args else "")
+            guards.setdefault(name, marker.args or ("",))
     return [
         f"{name} is long, and its guard '{guard}' is no test of `make test`: name one"
-        for name, guard in sorted(guards.items())
-        if name not in short and guard not in short
+        for name, named in sorted(guards.items())
+        if name not in short
+        for guard in named
+        if guard not in short
     ]

@@ -125,6 +125,13 @@ def test_the_key_is_made_with_the_first_secret_for_its_owner_alone(tmp_path: Pat
     assert keys.keyring().current == keys.keyring(make=True).current == made.current
 
 
+def test_a_key_that_cannot_be_written_is_one_sentence_with_the_remedy(tmp_path: Path) -> None:
+    keys = Keys(tmp_path / "gone" / "penstock.key")
+
+    with pytest.raises(SecretKeyError, match=r"cannot be written .* set PENSTOCK_SECRET_KEY"):
+        keys.keyring(make=True)
+
+
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     keys = Keys(tmp_path / "penstock.key")
     keys.keyring(make=True)
@@ -359,6 +366,17 @@ def test_of_two_secrets_the_longer_one_is_blotted_out_whole() -> None:
     redactor.learn(["secret", "secret-and-more"])
 
     assert redactor.redact("secret-and-more secret") == "*** ***"
+
+
+def test_many_secrets_are_found_as_a_few_are() -> None:
+    few, many = Redactor(), Redactor()
+    values = ["hunter22", "hunter-and-more", "https://h.example/T0/abc", "ter22https"]
+    few.learn(values)
+    many.learn([*values, *(f"{number:06}-filler" for number in range(100))])
+
+    texts = [f"a {one}{two[:9]} b {two[3:]}{one} hunt" for one in values for two in values]
+    assert [few.redact(text) for text in texts] == [many.redact(text) for text in texts]
+    assert "***" in few.redact(texts[0])
 
 
 def test_a_long_line_that_begins_like_a_secret_is_read_through_at_once() -> None:

@@ -25,7 +25,9 @@ from tests.chaos.rooms import NETWORK, can_make, run_in
 from tests.chaos.site import HERE, Site
 
 pytestmark = pytest.mark.long(
-    "tests/store/postgres/test_outages.py::test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on"
+    "test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on",
+    "test_c6_a_report_whose_answer_was_lost_is_answered_as_the_first_and_another_refused",
+    "test_every_promise_holds_in_many_small_worlds",
 )
 
 SECONDS = 18.0 * SCALE

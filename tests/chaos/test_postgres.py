@@ -19,7 +19,8 @@ from tests.chaos.nemesis import LEAST, SCALE, SEED, Kind, Nemesis, crashes_of, f
 from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.long(
-    "tests/store/postgres/test_outages.py::test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on"
+    "test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on",
+    "test_every_promise_holds_in_many_small_worlds",
 )
 
 HERE = Path(__file__).parent

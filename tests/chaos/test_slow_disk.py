@@ -18,7 +18,7 @@ from tests.chaos.shimmed import Shim
 from tests.waiting import until
 
 pytestmark = pytest.mark.long(
-    "tests/chaos/test_sqlite.py::test_a_process_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing"
+    "tests/simulation/test_simulation.py::test_every_promise_holds_in_many_small_worlds"
 )
 
 TIMES = 2 * SCALE

@@ -20,6 +20,7 @@ from urllib.request import Request, urlopen
 import pytest
 from rich.console import Console
 
+from penstock.cli.demo.parts import parts_of
 from penstock.cli.demo.scenes import Played, Scene
 from penstock.cli.demo.tour import Stage, command_name, show_stage, tries
 from penstock.cli.io.console import THEME
@@ -63,9 +64,7 @@ def small(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
-)
+@pytest.mark.long("test_a_demo_whose_terminal_is_closed_leaves_nothing_behind")
 def test_the_demo_leaves_nothing_behind_and_starts_fresh(tmp_path: Path, small: Path) -> None:
     found = []
     place = tmp_path / "temporary"
@@ -84,9 +83,26 @@ def test_the_demo_leaves_nothing_behind_and_starts_fresh(tmp_path: Path, small: 
     assert first & second == set()
 
 
-@pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
-)
+def test_what_a_demo_that_was_killed_has_left_goes_and_what_another_one_uses_stays(
+    tmp_path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    for name, process in (("killed", killed.pid), ("other", os.getpid())):
+        (place / f"penstock-demo-{name}").mkdir()
+        write(place / f"penstock-demo-{name}", "process", str(process))
+
+    with parts_of(small) as parts:
+        meanwhile = {each.name for each in place.iterdir()}
+
+    assert meanwhile == {"penstock-demo-other", parts.folder.name}
+    assert [each.name for each in place.iterdir()] == ["penstock-demo-other"]
+
+
+@pytest.mark.long("test_what_a_demo_that_was_killed_has_left_goes_and_what_another_one_uses_stays")
 def test_what_a_demo_that_was_killed_has_left_is_removed_by_the_next(tmp_path: Path, small: Path) -> None:
     place = tmp_path / "temporary"
     place.mkdir()
@@ -102,9 +118,17 @@ def test_what_a_demo_that_was_killed_has_left_is_removed_by_the_next(tmp_path: P
     assert list(place.iterdir()) == []
 
 
-@pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
-)
+def test_a_second_demo_on_a_database_shows_the_runs_of_the_first(tmp_path: Path, small: Path) -> None:
+    args = ("demo", "--db", "keep.db", "--examples", small, "--json", "--log-level", "info")
+    runs = []
+    for _ in range(2):
+        with serving(*args, cwd=tmp_path) as demo:
+            runs.append(demo.stop().json["runs"])
+
+    assert runs[0] == runs[1] != []
+
+
+@pytest.mark.long("test_a_second_demo_on_a_database_shows_the_runs_of_the_first")
 def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) -> None:
     args = ("demo", "--db", "keep.db", "--json", "--log-level", "info")
     with serving(*args, cwd=tmp_path) as demo:
@@ -134,9 +158,6 @@ def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.glob("*.demo")) == ["keep.db.demo"]
 
 
-@pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
-)
 def test_a_demo_whose_terminal_is_closed_leaves_nothing_behind(tmp_path: Path, small: Path) -> None:
     place = tmp_path / "temporary"
     place.mkdir()
@@ -254,7 +275,8 @@ def test_a_command_is_named_so_that_another_terminal_finds_it(
 
 
 @pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+    "test_the_demo_says_what_to_open_and_to_try",
+    "test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck",
 )
 @pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["tools", "only Python"])
 def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path, path: str) -> None:
@@ -344,9 +366,6 @@ def command_on(folder: Path) -> None:
     shim.chmod(0o755)
 
 
-@pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
-)
 def test_the_demo_of_a_folder_with_other_workflows_plays_those(tmp_path: Path, small: Path) -> None:
     params = "params: {type: object, required: [size]}"
     write(

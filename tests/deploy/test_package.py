@@ -140,7 +140,9 @@ def test_every_extra_is_in_the_table_of_the_page_and_no_other() -> None:
 
 
 @pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+    "test_sdist_and_wheel_have_the_pages_that_were_built",
+    "test_the_wheel_has_the_examples",
+    "test_the_demo_says_what_to_open_and_to_try",
 )
 def test_the_demo_and_its_five_things_work_from_the_wheel_in_a_bare_environment(
     made: tuple[Path, Path], tmp_path: Path

@@ -39,7 +39,10 @@ def database(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", server.create_database())
 
 
-@pytest.mark.long("test_every_method_of_the_engine_is_on_the_page")
+@pytest.mark.long(
+    "test_every_method_of_the_engine_is_on_the_page",
+    "test_every_module_that_a_page_imports_is_named_as_public",
+)
 @pytest.mark.usefixtures("database")
 def test_every_program_says_what_the_page_shows(folder: Path) -> None:
     assert play(DOCS / "howto" / "embedding.md", folder) >= 7

@@ -16,7 +16,10 @@ from tests.waiting import until_sync
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.sides import Sides, definition
 
-pytestmark = pytest.mark.long("test_what_the_readme_says_works_for_a_newcomer")
+pytestmark = pytest.mark.long(
+    "test_with_the_mouse_alone_it_is_drawn_published_started_and_ends",
+    "test_what_the_readme_says_works_for_a_newcomer",
+)
 
 __all__ = ["folder"]  # the fixture
 

@@ -122,7 +122,10 @@ def play(page: Path, folder: Path) -> int:
         pytest.param(
             DOCS / "tutorial.md",
             id="tutorial",
-            marks=pytest.mark.long("test_every_command_says_what_the_page_shows"),
+            marks=pytest.mark.long(
+                "test_every_command_on_a_page_is_one_that_penstock_has",
+                "test_every_whole_workflow_on_the_pages_can_be_read",
+            ),
         ),
     ],
 )

@@ -168,6 +168,14 @@ def test_k7_a_second_round_of_a_key_waits_its_turn() -> None:
     assert board.marking() == EMPTY
 
 
+def test_k7_a_second_round_that_began_early_waits_its_turn_too() -> None:
+    wiring = wired("join: a b ->", keyed=("join",))
+    board = board_with(wiring, "a:x", "a:x", "b:x", "a:y", "b:y", "b:x")
+    step = wiring.by_name["join"]
+
+    assert [board.take(step).key for _ in range(3)] == ["x", "y", "x"]
+
+
 def test_k7_an_event_without_a_key_is_set_aside() -> None:
     wiring = wired("join: a b ->", keyed=("join",))
     board = board_with(wiring, "a")

@@ -21,6 +21,7 @@ from tests.sources.feeding.feeders import until_there
 from tests.topics.brokers import NatsServer, RabbitServer
 from tests.topics.conftest import nats as nats
 from tests.topics.conftest import rabbit as rabbit
+from tests.waiting import until
 
 
 def test_a_topic_brings_notifications_of_objects(
@@ -53,14 +54,18 @@ def test_a_topic_brings_notifications_of_objects(
             subjects = await until_there(engine, 2)
             runs = await engine.runs()
             tags = [(await engine.show(run["id"]))["tags"] for run in runs]
-            aside, odd = await engine.undelivered()
+            aside, odd = await until(engine.undelivered, "what was set aside", so=lambda it: len(it) == 2)
             assert "no json" in aside["data"]["body"] and "topic 'objects' of bus 'main'" in aside["reason"]
             assert "a record has no `s3`" in odd["reason"]
-            return subjects, tags, dict((await engine.running()).means.stores.store_counts["pics"].counts)
+            counts = (await engine.running()).means.stores.store_counts["pics"].counts
+            await until(
+                lambda: [counts.get(word) for word in ("started", "duplicate", "refused")] == [2, 1, 2],
+                f"all messages to be counted; there are {counts}",
+            )
+            return subjects, tags
 
-    subjects, tags, counts = asyncio.run(main())
+    subjects, tags = asyncio.run(main())
     assert (sorted(subjects), tags) == ([f"{bucket}/a b.png", f"{bucket}/c.png"], [{"kind": "picture"}] * 2)
-    assert (counts["started"], counts["duplicate"], counts["refused"]) == (2, 1, 2)
 
 
 @pytest.mark.parametrize("noticed", [True, False])

@@ -143,7 +143,7 @@ async def coordinating(
     """A coordinator that may call 127.0.0.1."""
     options = Options(**{**QUICK, **more})
     store = None if url == "memory:" else await open_store(url)
-    engine = Engine(store=store, environment=TaskEnvironment(egress_allow=allow), grace=0)
+    engine = Engine(store=store, world=TaskEnvironment(egress_allow=allow), grace=0)
     async with engine:
         running = await engine.running()
         access = Access(running.store, Vault(running.store, Keys(folder / "keys", None)), OWN)

@@ -77,7 +77,6 @@ def _played(seed: int, texts: str) -> list[str]:
     return [line for line in shown.stdout.splitlines() if "seconds" not in line]
 
 
-@pytest.mark.long("test_every_promise_holds_in_many_small_worlds")
 def test_of_the_faults_of_a_seed_those_that_matter_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.simulation.planted import BUGS
 

@@ -18,11 +18,13 @@ from tests.topics.test_buses import subscribed, within
 from tests.topics.test_topics_in import PLAIN, order, publish
 from tests.topics.test_topics_out import SHOP
 
-pytestmark = pytest.mark.long("test_what_a_killed_process_had_in_hand_comes_again_before_what_is_new")
-
 COUNT = 300
 
 
+@pytest.mark.long(
+    "test_what_a_killed_process_had_in_hand_comes_again_before_what_is_new",
+    "test_each_message_starts_one_run_however_often_it_comes",
+)
 def test_messages_during_a_kill_of_the_node_start_their_runs_once(
     broker: Broker, tmp_path: Path, topic: str
 ) -> None:
@@ -54,6 +56,10 @@ def test_messages_during_a_kill_of_the_node_start_their_runs_once(
     assert sorted(within(90, inputs())) == sorted(f"o{number}" for number in range(COUNT))
 
 
+@pytest.mark.long(
+    "test_a_letter_that_was_published_and_not_deleted_is_published_again_under_its_id",
+    "test_events_and_ends_are_published_in_the_order_of_the_run",
+)
 def test_letters_during_a_kill_of_the_node_come_all_and_in_order_of_each_run(
     broker: Broker, tmp_path: Path, topic: str
 ) -> None:

@@ -17,11 +17,13 @@ import apsw
 import asyncpg
 import msgspec
 
+from penstock import Engine
 from tests.chaos.alone import shimmed
 from tests.chaos.shimmed import Shim
 from tests.cli.command import ROOT, penstock, write
 from tests.cli.serving import GREETER, HELLO, Serving, serving
 from tests.cli.test_front import base_of
+from tests.waiting import until
 
 PATIENCE = 20.0
 """Seconds after which an answer counts as none: a node that hangs never answers."""
@@ -145,3 +147,51 @@ def test_c14_once_the_disk_works_again_so_does_the_node_without_a_restart(tmp_pa
     assert refused == "outcome_unknown"
     assert once == [runs[0]] * 2
     assert (len(runs), ready, stopped.code) == (1, 200, 0)
+
+
+def test_c14_after_a_publish_in_doubt_calls_and_lists_go_by_what_is_stored(tmp_path: Path) -> None:
+    def versioned(number: int) -> dict[str, Any]:
+        steps = {"a": {"task": "set"}}
+        return {"definition": {"penstock": 1, "name": "v", "steps": steps, "result": str(number)}}
+
+    with on_a_shimmed_disk(tmp_path) as (up, control):
+        base = base_of(up)
+        ask(f"{base}/api/workflows/v/publish", versioned(1))
+        before = ask(f"{base}/api/workflows/v/call", {})[1]["result"]
+        control.write_bytes(msgspec.json.encode(Shim(failing=True)))
+        refused = ask(f"{base}/api/workflows/v/publish", versioned(2))[1]["code"]
+        control.write_bytes(msgspec.json.encode(Shim()))
+        once_ready(base)
+        newest = ask(f"{base}/api/workflows/v/versions")[1]["items"][0]["version"]
+        called = ask(f"{base}/api/workflows/v/call", {})[1]["result"]
+        [listed] = ask(f"{base}/api/workflows")[1]["items"]
+
+    assert (before, refused) == (1, "outcome_unknown")
+    assert (called, listed["published_version"]) == (newest, newest)
+
+
+def once_ready(base: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while ask(f"{base}/ready")[0] != 200:
+        assert time.monotonic() < end
+        time.sleep(0.1)  # it is another process: nothing tells when it tries
+
+
+def test_c14_a_pause_whose_caller_went_away_is_shown_once_it_is_stored(tmp_path: Path) -> None:
+    path = str(tmp_path / "own.db")
+
+    async def main() -> None:
+        async with Engine(path) as engine:
+
+            async def shown_as_paused() -> bool:
+                return bool((await engine.workflows())[0]["paused"])
+
+            await engine.publish({"penstock": 1, "name": "h", "steps": {"a": {"task": "set"}}})
+            await engine.workflows()
+            pausing = asyncio.create_task(engine.pause_workflow("h"))
+            await asyncio.sleep(0)  # so that it begins
+            pausing.cancel()
+            await asyncio.wait([pausing])
+            await until(shown_as_paused, "the pause to be shown", 10)
+
+    asyncio.run(main())

@@ -161,6 +161,39 @@ def test_what_a_call_answers_has_no_secret(tmp_path: Path, url: str) -> None:
     assert "hunter" not in json.dumps([called, tried]) and "no sign-in with ***" in json.dumps(tried)
 
 
+LATE = """\
+import json
+import urllib.request
+
+from penstock import task
+
+
+@task
+def leak(node: str, value: str):
+    body, plain = json.dumps({"value": value}).encode(), {"content-type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(f"{node}/api/secrets/db", body, plain, method="PUT"))
+    raise RuntimeError(f"no sign-in with {value}")
+"""
+
+
+def test_a_secret_that_another_node_sets_during_a_call_is_not_in_its_answer(tmp_path: Path, url: str) -> None:
+    write(tmp_path, "tasks.py", LATE)
+    with (
+        a_node(tmp_path / "b", url, KEY) as (_, b),
+        with_key(KEY, "up", "--db", url, "--port", 0, "--tasks", "tasks.py", cwd=tmp_path) as node,
+    ):
+        base = base_of(node)
+        step = {"task": "leak", "retries": 0, "with": {"node": b, "value": "${ data.value }"}}
+        late = {"penstock": 1, "name": "late", "steps": {"only": step}}
+        ask(f"{base}/api/workflows/late/publish", {"definition": late})
+        called = ask(f"{base}/api/workflows/late/call", {"input": {"value": "first-of-two"}})
+        body = {"definition": late, "real": True, "input": {"value": "second-of-two"}}
+        tried = ask(f"{base}/api/workflows/late/try", body)
+
+    assert called[1]["error"]["message"] == "RuntimeError: no sign-in with ***"
+    assert tried[1]["run"]["error"]["message"] == "RuntimeError: no sign-in with ***"
+
+
 def test_all_nodes_of_an_installation_have_one_key(tmp_path: Path, url: str) -> None:
     key = tmp_path / "b" / "penstock.key"
     with nodes(tmp_path, url, "a", "b") as [(_, a), (node, b)]:
@@ -181,6 +214,7 @@ def test_all_nodes_of_an_installation_have_one_key(tmp_path: Path, url: str) -> 
 
     assert (before, ready) == (200, "locked")
     assert (hook[0], hook[1]["code"]) == (503, "secret_key")
+    assert "penstock.key" not in hook[1]["detail"]
     assert (second[0], second[1]["code"], made) == (503, "secret_key", False)
     assert (refused.code, "are sealed with the key" in refused.err) == (2, True)
     assert _state(doctor.json) == "wrong" and _state(fine.json) == "fine"

@@ -45,7 +45,6 @@ def test_an_edit_survives_a_restart_of_the_server(browser: Browser, tmp_path: Pa
     assert list(steps) == ["Wait", "Decide"]
 
 
-@pytest.mark.long("test_an_edit_survives_a_restart_of_the_server")
 def test_what_was_not_saved_is_still_there_after_the_page_was_closed(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -190,7 +189,7 @@ def test_theirs_can_be_taken_and_mine_had_back(site: Site, visit: Visit) -> None
     visit.forgive(412)
 
 
-@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
+@pytest.mark.long("test_what_was_not_saved_is_still_there_after_the_page_was_closed")
 def test_two_tabs_of_one_browser_keep_each_what_is_theirs(site: Site, browser: Browser) -> None:
     steps = {"a": {"task": "wait", "with": {"for": "1m"}}}
     site.ask("PUT", "/api/workflows/tabs", {"penstock": 1, "name": "tabs", "steps": steps})

@@ -75,7 +75,6 @@ def test_letters_are_letters_where_somebody_types(site: Site, visit: Visit) -> N
     expect(editor.box("Extract metadata")).not_to_contain_text("Disabled")
 
 
-@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_what_is_copied_is_text_and_can_be_pasted(site: Site, visit: Visit) -> None:
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     editor = Editor(visit.page, site.base, "keys-copy")

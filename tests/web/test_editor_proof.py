@@ -141,7 +141,6 @@ def test_the_game_is_played_with_the_keys_alone(site: Site, visit: Visit) -> Non
     expect(game).to_contain_text("3 moves")
 
 
-@pytest.mark.long("test_tokens_can_be_played_with")
 def test_no_key_of_the_game_changes_the_drawing(site: Site, visit: Visit) -> None:
     load(site, "proof-game-still", GAME)
     before = site.ask("GET", "/api/workflows/proof-game-still")

@@ -33,7 +33,6 @@ def test_a_template_becomes_a_draft(site: Site, visit: Visit) -> None:
     assert "# The gate" in site.ask("GET", "/api/workflows/release")["text"]
 
 
-@pytest.mark.long("test_a_template_becomes_a_draft")
 def test_a_file_is_brought_and_one_that_is_wrong_says_why(site: Site, visit: Visit, tmp_path: Path) -> None:
     page = visit.open("/app/new")
     wrong = tmp_path / "wrong.yaml"

@@ -69,7 +69,6 @@ def test_warnings_must_be_seen_and_the_difference_is_shown(site: Site, visit: Vi
     expect(page.get_by_text("v2 is published")).to_be_visible()
 
 
-@pytest.mark.long("test_errors_hold_it_back_and_the_mended_one_is_published")
 def test_an_administrator_publishes_with_a_reason_what_is_refuted(site: Site, visit: Visit) -> None:
     put(site, "sides-override", {**SOUND, "c": {"task": "mail.send", "after": "never"}})
     editor, page = Sides.of(site, visit, "sides-override"), visit.page
@@ -109,7 +108,6 @@ def test_two_people_on_one_draft_lose_nothing(site: Site, visit: Visit) -> None:
     visit.forgive(412)
 
 
-@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_a_draft_that_changed_under_the_dialog_is_not_published(site: Site, visit: Visit) -> None:
     put(site, "sides-late", SOUND)
     editor, page = Sides.of(site, visit, "sides-late"), visit.page

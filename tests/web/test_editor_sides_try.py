@@ -94,7 +94,6 @@ def test_what_was_tried_is_played_as_tokens(site: Site, visit: Visit) -> None:
     expect(trace).to_contain_text("“et_job_finished” comes from outside")
 
 
-@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_real_tasks_do_their_work_after_a_warning(site: Site, visit: Visit) -> None:
     put(site, "sides-real", PATHS)
     editor, page = Sides.of(site, visit, "sides-real"), visit.page
@@ -114,7 +113,7 @@ def test_real_tasks_do_their_work_after_a_warning(site: Site, visit: Visit) -> N
     expect(editor.box("keep")).to_contain_text("Blocked")
 
 
-@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
+@pytest.mark.long("test_real_tasks_do_their_work_after_a_warning")
 def test_one_step_is_tried_for_real_with_what_is_pinned_before_it(site: Site, visit: Visit) -> None:
     put(site, "sides-real-one", PATHS)
     editor, page = Sides.of(site, visit, "sides-real-one"), visit.page

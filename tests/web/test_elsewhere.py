@@ -23,7 +23,10 @@ Object.defineProperty(Navigator.prototype, 'clipboard', { get: () => undefined }
 ADMIN = "pst_" + "a" * 40
 
 
-@pytest.mark.long("test_an_event_fired_from_the_page_moves_the_run_to_its_end")
+@pytest.mark.long(
+    "test_an_event_fired_from_the_page_moves_the_run_to_its_end",
+    "test_what_is_copied_is_text_and_can_be_pasted",
+)
 def test_a_page_over_plain_http_tells_copies_and_takes_notes(site: Site, visit: Visit) -> None:
     name = published(site, fresh("plain"), {"a": {"task": "plain", "after": "go"}}, external=["go"])
     visit.page.context.grant_permissions(["clipboard-read"])

@@ -121,7 +121,7 @@ def test_moments_of_another_day_say_which_day_that_was(site: Site, visit: Visit)
     )
 
 
-@pytest.mark.long("test_versions_are_compared_and_restored")
+@pytest.mark.long("test_the_changes_of_a_draft_can_be_discarded_and_what_is_published_stays")
 def test_a_draft_that_was_never_published_can_be_removed(site: Site, visit: Visit) -> None:
     put(site, "clear-remove", {"a": {"task": "plain"}}, title="Not wanted")
     page = visit.open("/app/workflows/clear-remove")
@@ -136,7 +136,6 @@ def test_a_draft_that_was_never_published_can_be_removed(site: Site, visit: Visi
     assert "clear-remove" not in names
 
 
-@pytest.mark.long("test_versions_are_compared_and_restored")
 def test_the_changes_of_a_draft_can_be_discarded_and_what_is_published_stays(
     site: Site, visit: Visit
 ) -> None:

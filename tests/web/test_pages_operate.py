@@ -308,7 +308,6 @@ def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Sit
     expect(page.get_by_role("option")).to_have_text(["v1"])
 
 
-@pytest.mark.long("test_versions_are_compared_and_restored")
 def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visit: Visit) -> None:
     name = published(site, fresh("restore"), {"a": {"task": "plain"}})
     steps = {"a": {"task": "plain"}, "unpublished": {"task": "plain", "after": "a"}}
@@ -342,7 +341,6 @@ def test_schedules_and_sources_call_workflows_by_their_titles(site: Site, visit:
     expect(page.get_by_role("table", name="Sources").get_by_role("link", name=title)).to_be_visible()
 
 
-@pytest.mark.long("test_an_operator_runs_a_workflow_and_leaves_it_as_it_is")
 def test_a_workflow_is_stopped_and_paused_from_its_page(site: Site, visit: Visit) -> None:
     name = published(site, fresh("life"), {"a": {"task": "plain"}})
     page = visit.open(f"/app/workflows/{name}")
@@ -390,7 +388,6 @@ def test_incidents_are_told_in_the_language_of_the_reader(site: Site, visit: Vis
     expect(page.get_by_text("hat FAIL ausgelöst").first).to_be_visible()
 
 
-@pytest.mark.long("test_the_hooks_that_there_are_can_be_listed")
 def test_the_hooks_that_are_shown_are_those_that_there_are(site: Site, visit: Visit) -> None:
     verify = {"method": "github", "secret": "hub"}
     steps = {"mail": {"task": "mail.send", "after": "told", "emits": "OK"}}

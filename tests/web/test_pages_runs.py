@@ -91,7 +91,6 @@ def test_many_runs_are_retried_after_a_preview(site: Site, visit: Visit, mixed: 
     page_through(site, mixed, "succeeded", 3)
 
 
-@pytest.mark.long("test_many_runs_are_retried_after_a_preview")
 def test_all_runs_of_a_filter_are_acted_on_after_a_question(site: Site, visit: Visit) -> None:
     name = published(site, fresh("waiting"), {"a": {"task": "plain", "after": "go"}}, external=["go"])
     runs = [started(site, name, f"s{at}") for at in range(60)]

@@ -62,7 +62,7 @@ class Callbacks:
     async def report(self, key: str, state: str, body: Any = None) -> str:
         """A task service tells the state of the `service` step with that `key`; it counts like a poll.
 
-        Answers `ended`, `progress` (the step goes on), or `ignored`: nothing waits under that key any more.
+        Answers `ended`, `progress` (the step continues), or `ignored`: nothing waits under that key any more.
         """
         validate_texts(key=key, state=state)
         run = await self._store.find([(KEY, key)])

@@ -72,7 +72,7 @@ class Engine:
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
     `stores` are object stores by name, such as {"inbox": "dir:///srv/inbox"}, `buses` brokers, such as
     {"main": "nats://127.0.0.1:4222"};
-    `store` is one that is open already, instead of `url`; `running` is all of it, at work already. `environment` is
+    `store` is one that is open already, instead of `url`; `running` is all of it, at work already. `world` is
     what built-in tasks may reach: without it `http` calls nobody, and on PostgreSQL is left to those that have one.
     What cannot be is refused at once: BadAddress, BadStore, BadBus, TasksUnreadable, Invalid.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
@@ -93,13 +93,13 @@ class Engine:
         feed: bool = True,
         stores: Mapping[str, str] | None = None,
         buses: Mapping[str, str] | None = None,
-        environment: TaskEnvironment | None = None,
+        world: TaskEnvironment | None = None,
     ) -> None:
         validate_options(url, concurrency, grace, retention)
         validate_urls(buses or {})
         self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
         self._means = Means(stores=Stores(stores), buses=buses or {})
-        self._environment = environment or TaskEnvironment(only=boxes_for(url, stores))
+        self._environment = world or TaskEnvironment(only=boxes_for(url, stores))
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)

@@ -51,7 +51,7 @@ class Operations:
         return await list_runs(self._store, read_filter(filters), cursor)
 
     async def why(self, run: str, step: str | None = None) -> dict[str, Any]:
-        """Why a run does not go on: `{run, status, waiting_for, text, steps: [{step, reason, text, …}]}`."""
+        """Why a run makes no progress: `{run, status, waiting_for, text, steps: [{step, reason, text, …}]}`."""
         return await ask_why(self._store, await self._node.look(run), step)
 
     async def why_task_list(self, task_list: str) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Operations:
     ) -> dict[str, Any]:
         """Put events into slots (`{step, slot, event, data}`) or take them out (`{step, slot, number}`).
 
-        `expect` is the `seq` of the marking that was looked at. Answers `{seq, status, will_fire}`; with `dry_run`
+        `expect` is the `seq` of the marking that the caller saw. Answers `{seq, status, will_fire}`; with `dry_run`
         nothing is changed, and `outlook` says whether the run could still end. Raises RunEnded, Changed, Invalid.
         """
         repairs = self._node.repairs

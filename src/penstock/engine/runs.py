@@ -190,7 +190,7 @@ class Calls:
             subject=subject,
             limit=limit,
             until=began + timeout,
-            redact=await self._running.vault.redaction(),
+            redact=self._running.vault.redaction_in_threads(),
         )
         try:
             answer = await self._threads.result_of(run, timeout)

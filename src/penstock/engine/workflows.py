@@ -75,22 +75,22 @@ class Workflows:
     async def _set_started(self, workflow: str, started: bool) -> None:
         validate_texts(workflow=workflow)
         self._node.owners.authorize(workflow)
-        if not await self._store.set_started(workflow, started, audit_for(workflow)):
+        change = self._store.set_started(workflow, started, audit_for(workflow))
+        if not await self._node.flows.changed_by(change):
             raise UnknownWorkflow(workflow, [each.name for each in await self._node.flows.states()])
-        self._node.flows.forget()
 
     async def _set_paused(self, workflow: str | None, paused: bool) -> None:
         validate_texts(workflow=workflow)
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
-        if not await self._store.set_paused(
-            workflow,
-            paused,
-            encode_message(word),
-            encode_message(opposite),
-            audit_for(workflow or "everything"),
-        ):
+        audit = audit_for(workflow or "everything")
+        change = self._store.set_paused(
+            workflow, paused, encode_message(word), encode_message(opposite), audit
+        )
+        try:
+            known = await self._node.flows.changed_by(change)
+        finally:
+            self._node.timers.look()  # the held runs hear of it, also where the outcome is unknown
+        if not known:
             raise UnknownWorkflow(workflow or "", [each.name for each in await self._node.flows.states()])
-        self._node.flows.forget()
-        self._node.timers.look()
         await self._store.notify("messages")

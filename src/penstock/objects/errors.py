@@ -34,7 +34,7 @@ class UnknownStore(NotFound):
 
 
 class ObjectGone(NotFound):
-    """There is no such object, or not any more."""
+    """The object does not exist, or no longer exists."""
 
     code = "object_gone"
 

@@ -106,7 +106,7 @@ class Keys:
     @property
     def exist(self) -> bool:
         """Whether there is a key at all, good or bad."""
-        return self._variable is not None or self.path.exists() or self.path.is_symlink()
+        return self._variable is not None or os.path.lexists(self.path)
 
     @property
     def in_file(self) -> bool:
@@ -179,7 +179,19 @@ def _read(text: str, where: str) -> list[bytes]:
 
 
 def _write_new(path: Path, keys: Sequence[bytes]) -> None:
-    """There whole, or not at all; raises FileExistsError."""
+    """There whole, or not at all; raises FileExistsError, and SecretKeyError where it cannot be written."""
+    try:
+        _write_whole(path, keys)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise SecretKeyError(
+            f"the key file '{path}' cannot be written ({error.strerror}): start Penstock in a folder that it may write "
+            f"to, or set {VARIABLE}"
+        ) from error
+
+
+def _write_whole(path: Path, keys: Sequence[bytes]) -> None:
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -35,6 +35,8 @@ CUT = 16
 """From so many characters on, the beginning of a value is taken for one that was cut."""
 MADE = 8
 """So many values that were made under one name are known: calls with an older one are over."""
+FEW = 32
+"""Up to so many beginnings are looked for by one pattern, which is faster; with more it would be slower."""
 REDACTED = "***"
 
 
@@ -47,6 +49,7 @@ class Redactor:
         self._lasting: frozenset[str] = frozenset()  # forms of the values; those that were made come and go
         self._forms: frozenset[str] = frozenset()
         self._known: dict[str, list[str]] = {}  # forms in order, by how they begin
+        self._begins: re.Pattern[str] | None = None  # any of these beginnings, where they are few
         self._longest = 0
 
     def learn(self, values: Iterable[str]) -> None:
@@ -71,19 +74,16 @@ class Redactor:
             known.setdefault(form[:SHORTEST], []).append(form)
         self._longest = max(map(len, forms), default=0)
         self._known, self._forms = known, forms
+        few = 0 < len(known) <= FEW
+        self._begins = re.compile("|".join(map(re.escape, known))) if few else None
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
-        known = self._known
-        # By their beginnings: to try every form at every place would hold up the server, with many secrets and a
-        # long line, and whoever writes the line knows how one of them begins.
-        if not known or known.keys().isdisjoint(
-            {text[at : at + SHORTEST] for at in range(len(text) - SHORTEST + 1)}
-        ):
+        if not self._may_have_secrets(text):
             return text
         parts: list[str] = []
         at = begin = 0
-        while at <= len(text) - SHORTEST:
+        while (at := self._next_beginning(text, at)) <= len(text) - SHORTEST:
             end = self._end_of_secret(text, at)
             if end == at:
                 at += 1
@@ -95,6 +95,23 @@ class Redactor:
                 end = max(end, self._end_of_secret(text, at))
             at = begin = end
         return "".join((*parts, text[begin:]))
+
+    def _may_have_secrets(self, text: str) -> bool:
+        # By their beginnings: to try every form at every place would hold up the server, with many secrets and a
+        # long line, and whoever writes the line knows how one of them begins.
+        known, begins = self._known, self._begins
+        if begins is not None:
+            return begins.search(text) is not None
+        return not known.keys().isdisjoint(
+            {text[at : at + SHORTEST] for at in range(len(text) - SHORTEST + 1)}
+        )
+
+    def _next_beginning(self, text: str, at: int) -> int:
+        """The next place where a secret may begin."""
+        if (begins := self._begins) is None:
+            return at
+        found = begins.search(text, at)
+        return len(text) if found is None else found.start()
 
     def _end_of_secret(self, text: str, at: int) -> int:
         """Where the secret ends that begins there, or as much of it as was not cut off; `at` where none begins."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from penstock.runtime.dispatch.redaction import Redact, withhold
 from penstock.secrets.errors import DamagedSecret, SecretKeyError, UnknownSecret
@@ -17,6 +17,9 @@ from penstock.store.rows.access import AuditRow, SecretRow
 
 PAGE = 200
 """Secrets that are read at a time."""
+
+ASKING_TIMEOUT = 30.0
+"""Seconds that a thread waits for the current set of secrets."""
 
 log = logging.getLogger("penstock.secrets")
 
@@ -141,8 +144,8 @@ class Vault:
     async def redaction(self) -> Redact:
         """Takes secrets out of a JSON value: those that are set at this moment, on whichever node they were.
 
-        A task knows a secret only after it was set, so whoever asks before writing the task's words misses none. Where
-        some cannot be opened here, the words are withheld: runs must end all the same.
+        A task knows a secret only after it was set, so asking before writing the task's words misses none. If
+        some cannot be opened here, the words are withheld: runs must still end.
         """
         try:
             await self.check()
@@ -154,8 +157,23 @@ class Vault:
         self._locked = ""
         return self.redactor.redact_value
 
+    def redaction_in_threads(self) -> Redact:
+        """The same for another thread, which asks again for each value: secrets may be set while a call runs."""
+        loop = asyncio.get_running_loop()
+
+        def redact(value: Any) -> Any:
+            asking = self.redaction()
+            try:
+                found = asyncio.run_coroutine_threadsafe(asking, loop).result(ASKING_TIMEOUT)
+            except (RuntimeError, TimeoutError):  # the loop ends, and no caller is left
+                asking.close()
+                return withhold(value)
+            return found(value)
+
+        return redact
+
     async def _learn(self) -> None:
-        """What was learned counts only when all of it was: a pass that breaks off is begun anew."""
+        """A pass counts only if it is complete: an interrupted one is repeated."""
         after, values = "", list[str]()
         opened: dict[str, tuple[int, datetime]] = {}
         while page := await self._store.secrets(after=after, limit=PAGE):

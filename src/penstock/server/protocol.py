@@ -89,7 +89,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
-        if not self.parser.should_upgrade():  # that is refused, and must not be done all the same
+        if not self.parser.should_upgrade():  # the upgrade is rejected, so it must not happen
             self._begin()
 
     def _begin(self) -> None:

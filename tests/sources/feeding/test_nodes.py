@@ -18,7 +18,7 @@ from tests.durable.conftest import LoopTime
 from tests.postgres_server import PostgresServer
 from tests.simloop import Process, SimLoop, run_simulated
 from tests.sources.feeding.feeders import SHORT, WORKFLOW, Belt, fed, note_tasks, until_there
-from tests.waiting import until
+from tests.waiting import pass_time, until
 
 
 def test_one_of_two_nodes_feeds_and_the_other_goes_on_at_once_after_a_stop(server: PostgresServer) -> None:
@@ -98,6 +98,21 @@ def test_what_a_buried_node_writes_is_not_taken(server: PostgresServer) -> None:
             await store.close()
 
     asyncio.run(main())
+
+
+def test_a_node_that_gave_no_sign_of_life_stops_before_others_take_it_for_dead() -> None:
+    async def play(loop: SimLoop) -> list[tuple[bool, bool]]:
+        clock = LoopTime(loop)
+        store = await open_store("memory:", clock=clock)
+        node, other = (NodeLease(store, clock.now, shared=True) for _ in range(2))
+        await node.renew()
+        seen = []
+        for seconds in (0, LEASE_DURATION.total_seconds() * 0.9, LEASE_DURATION.total_seconds() * 0.2):
+            await pass_time(seconds)
+            seen.append((node.alive, await other.expire(node.owner)))
+        return seen
+
+    assert run_simulated(play) == [(True, False), (False, False), (False, True)]
 
 
 def test_alone_on_its_store_a_node_takes_over_at_once_from_the_one_before(tmp_path: Path) -> None:

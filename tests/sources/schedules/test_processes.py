@@ -52,7 +52,10 @@ async def holder(engine: Engine) -> int:
     return int((row.owner or ":0:").split(":")[1])
 
 
-@pytest.mark.long("test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice")
+@pytest.mark.long(
+    "test_with_nodes_that_die_every_tick_makes_one_run",
+    "test_a_node_that_is_killed_is_followed_within_a_quarter_of_a_minute",
+)
 def test_of_two_servers_one_is_killed_and_every_tick_has_one_run(
     server: PostgresServer, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Counted, Page
 from penstock.api.request_body import raw_body
 from penstock.flow.values.payload import payload_limit
+from penstock.secrets.errors import SecretKeyError
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.hooks.hook_list import HookLine
 from penstock.sources.hooks.hooks import Received
@@ -62,7 +63,13 @@ async def _receive(context: RequestContext[None, None], event: str | None) -> Re
     context.service.limiters.hooks.check(f"{workflow}/{event or ''}", monotonic())
     body = await raw_body(request, payload_limit())
     call = Call(dict(request.headers), body, dict(request.query_params))
-    received = await context.service.hooks.receive(workflow, event, call)
+    try:
+        received = await context.service.hooks.receive(workflow, event, call)
+    except SecretKeyError as error:
+        # Whoever calls has not shown who it is: where our keys are is for the operator, at /ready.
+        raise SecretKeyError(
+            "the call cannot be verified now: this node lacks a key of its secrets"
+        ) from error
     return Reply(received, received.status)
 
 

@@ -59,9 +59,10 @@ class Catalog:
         """The same with a text that was read and checked before."""
         new = _version_of(loaded, text, note, start, again)
         self._owners.authorize(new.workflow)
-        version = await self._versions.publish(new, None, audit_for(new.workflow, after=text))
+        version = await self._flows.changed_by(
+            self._versions.publish(new, None, audit_for(new.workflow, after=text))
+        )
         assert version is not None, "nothing was expected of the one before"
-        self._flows.forget()
         return version
 
     async def put_draft(
@@ -81,9 +82,8 @@ class Catalog:
         """
         self._owners.authorize(loaded.flow.name)
         new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
-        version = await self._versions.publish(new, expect, audit_for(new.workflow, before, text))
-        self._flows.forget()
-        return version
+        audit = audit_for(new.workflow, before, text)
+        return await self._flows.changed_by(self._versions.publish(new, expect, audit))
 
 
 def _version_of(loaded: Loaded, text: str, note: str | None, start: bool | None, again: bool) -> NewVersion:

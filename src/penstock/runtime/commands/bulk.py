@@ -29,10 +29,10 @@ MAX_SHOWN_ERRORS = 20
 
 
 class Progress(Struct):
-    """How far it is. `refused`: the run had gone on meanwhile; `errors` are the first few of all others."""
+    """The progress. `refused`: the run had advanced meanwhile; `errors` are the first few of all others."""
 
     action: str
-    count: int = 0  # runs that fit, as far as they were looked at
+    count: int = 0  # matching runs, as far as they were read
     done: int = 0
     refused: int = 0
     failed: int = 0
@@ -59,7 +59,7 @@ async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any
 
 
 async def act_on_many(
-    store: RunViews, commands: Commands, filter: Filter, action: str, max_runs: int = MAX_RUNS, **more: Any
+    store: RunViews, commands: Commands, filter: Filter, action: str, most: int = MAX_RUNS, **more: Any
 ) -> AsyncIterator[Progress]:
     """Act, newest first, and yield the progress after every batch. Runs that start meanwhile are not affected."""
     progress = Progress(action)
@@ -67,7 +67,7 @@ async def act_on_many(
     until = await store.now() + timedelta(microseconds=1)
     if filter.until is not None:
         until = min(until, filter.until)
-    left = min(max_runs, MAX_RUNS)
+    left = min(most, MAX_RUNS)
     while narrowed is not None and left > 0:
         page = replace(narrowed, until=until, limit=min(MAX_BATCH, left) + 1)
         try:

@@ -53,7 +53,7 @@ class RepairCommands:
     ) -> dict[str, Any]:
         """Put events into slots and take others out; `{seq, will_fire}`: the steps that begin by it.
 
-        `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed, and `outlook`
+        `expect` is the `seq` of the marking that the caller saw. With `dry_run` nothing is changed, and `outlook`
         says whether the run could still end.
         Raises UnknownRun, Invalid, RunEnded, Changed, NotTheirs, NotSeparate.
         """

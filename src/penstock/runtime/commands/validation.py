@@ -176,7 +176,7 @@ def validate_room(flow: Flow, snapshot: Snapshot, event: Outside) -> None:
         except TooLarge as error:
             raise PayloadTooLarge(f"with `set` of '{event.event}' the run's data {error}") from None
     if sum(snapshot.came.values()) < MAX_EVENTS_PER_SLOT:
-        return  # most runs: no slot is looked at
+        return  # most runs: no slot is checked
     for slot in flow.wiring.takers.get(event.event, ()):
         if _waiting(snapshot, slot) >= MAX_EVENTS_PER_SLOT:
             raise SlotFull(snapshot.run.id, event.event, flow.by_index[slot.step].name, MAX_EVENTS_PER_SLOT)

@@ -30,7 +30,7 @@ class Undelivered(Struct, frozen=True):
 
 
 class RefusedKey(Struct, frozen=True):
-    """A run asked for a key that another live run has; it goes on without it."""
+    """A run asked for a key that another live run has; it continues without it."""
 
     run: RunId
     key: tuple[str, str]

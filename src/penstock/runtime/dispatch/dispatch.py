@@ -92,6 +92,9 @@ RETURN_TIMEOUT = 1.0
 POLL_INTERVAL = timedelta(seconds=1)
 """How long a worker waits before it reads a store that other nodes also write."""
 
+MAX_REDACTED_AT_ONCE = 64 * 1024
+"""Bytes of log lines that are redacted on the loop; more are redacted beside it."""
+
 T = TypeVar("T")
 
 RELEASE_RETRY_DELAY = 0.5
@@ -423,7 +426,12 @@ class Dispatch:
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         redact = await self.redaction()
-        await self._store.log([redacted_line(line, redact) for line in lines])
+
+        def redacted() -> list[LogLine]:
+            return [redacted_line(line, redact) for line in lines]
+
+        many = sum(len(line.body) for line in lines) > MAX_REDACTED_AT_ONCE
+        await self._store.log(await asyncio.to_thread(redacted) if many else redacted())
 
     async def register(self, worker: Worker) -> None:
         await self._store.register(worker)

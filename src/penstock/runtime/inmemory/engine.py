@@ -63,7 +63,7 @@ class InMemoryRun:
     watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
     alarms: set[Alarm] = field(default_factory=set)
     ids: dict[str, str] = field(default_factory=dict)  # of events found by key: id → event
-    unfinished: bool = False  # a decision stopped half-way: the run goes on at the clock's next turn
+    unfinished: bool = False  # a decision stopped half-way: the run continues at the clock's next turn
 
     @property
     def moving(self) -> bool:

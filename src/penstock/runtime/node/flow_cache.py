@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,6 +19,8 @@ from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import WorkflowVersions
 from penstock.store.rows.rows import Version, WorkflowState
+
+T = TypeVar("T")
 
 MAX_VERSIONS = 2**31
 """More versions than any workflow has."""
@@ -122,6 +125,16 @@ class FlowCache:
         for tell in self.listeners:
             tell()
 
+    async def changed_by(self, change: Coroutine[Any, Any, T]) -> T:
+        """The result of a store call that publishes or pauses. Afterwards the states are read again.
+
+        This holds also if the outcome is unknown or the caller is cancelled: the call may still succeed.
+        """
+        changing = asyncio.create_task(change)
+        changing.add_done_callback(_heeded)
+        changing.add_done_callback(lambda _: self.forget())
+        return await asyncio.shield(changing)
+
     async def _look(self) -> dict[str, WorkflowState]:
         """Read the states again. Callers that arrive during a read share the next one.
 
@@ -146,7 +159,7 @@ class FlowCache:
         return states
 
 
-def _heeded(reading: asyncio.Task[dict[str, WorkflowState]]) -> None:
+def _heeded(reading: asyncio.Task[Any]) -> None:
     """Retrieve the exception, so asyncio does not log it when no caller is left."""
     if not reading.cancelled():
         reading.exception()

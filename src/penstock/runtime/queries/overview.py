@@ -81,7 +81,7 @@ def _lines(counts: dict[tuple[str, str, int], int], points: int) -> dict[str, li
 
 
 async def _typical(store: RunViews, workflow: str, begin: datetime, end: datetime) -> float | None:
-    """Seconds that a run takes: the middle of the latest that started then; where none did, of the latest."""
+    """Seconds that a run takes: the median of the latest that started then; if none did, of the latest."""
     good = Filter(workflow=workflow, statuses=("succeeded",), limit=MAX_RUNS_PER_WORKFLOW)
     rows = await store.runs(replace(good, since=begin, until=end)) or await store.runs(good)
     lengths = lasted(rows)

@@ -26,7 +26,7 @@ ElementPlace = tuple[int, int | None]
 
 
 class Facts(Struct, frozen=True, kw_only=True, dict=True):
-    """What is known beside the run itself, at `now`.
+    """What is known in addition to the run itself, at `now`.
 
     It is asked for every element of a run: whatever is looked for is sorted once, since looking through the rows of
     twenty thousand elements for each of them held the whole server for half a minute.

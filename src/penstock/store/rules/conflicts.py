@@ -40,7 +40,7 @@ class Belief(Struct, frozen=True):
 
 
 def belief_of(change: Change) -> Belief | None:
-    """What must be so for a change to fit, beside the run itself."""
+    """What must hold for a change to fit, in addition to the run itself."""
     if change.new is not None:
         return Belief(change.new.workflow, change.new.paused, change.new.latest)
     return None if change.revived is None else Belief(*change.revived)

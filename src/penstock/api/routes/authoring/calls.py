@@ -28,5 +28,5 @@ async def try_workflow(context: RequestContext[Try, None]) -> Any:
     workflow = context.may_workflow("author")
     if context.body.real:
         context.may("operate", workflow)
-    redact = await context.service.access.vault.redaction()
+    redact = context.service.access.vault.redaction_in_threads()
     return await try_draft(context.engine.drafts, workflow, context.body, redact)

@@ -289,7 +289,7 @@ async def _others(work: Work, changes: list[Change], now: datetime) -> list[Mess
 
 
 async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
-    """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
+    """Runs that begin, or begin again, and whose decision relied on an outdated pause or newest version."""
     names = {c.new.workflow for c in changes if c.new} | {c.revived[0] for c in changes if c.revived}
     if not names:
         return set()

@@ -64,7 +64,7 @@ async def _grant_locks(work: Work, lines: KeyChanges, keys: list[str]) -> list[P
 
 
 async def _hand_over_events(work: Work, lines: KeyChanges, keys: list[Key]) -> list[Post]:
-    """Queue runs for their keys, let go of those of ended runs, and give pending events to whoever owns a key now."""
+    """Queue runs for their keys, let go of those of ended runs, and give pending events to the new owners of keys."""
     posts: list[Post] = []
     if keys:
         before = await owners_of(work, keys)
@@ -115,7 +115,7 @@ async def _deliver(work: Work, owners: dict[Key, str]) -> list[Post]:
 
 
 async def insert_pending(work: Work, events: Sequence[PendingEvent]) -> None:
-    """Keep events for whoever will own one of their keys."""
+    """Store events for the future owners of their keys."""
     rows = [(one.event, one.body, one.reason, one.until) for one in events]
     ids = sorted(row[0] for row in await work.many("insert_kept", "event body reason until", rows))
     keys = [(*key, id) for id, one in zip(ids, events, strict=True) for key in one.keys]

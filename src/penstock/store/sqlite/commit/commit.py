@@ -287,7 +287,7 @@ def _shared(
 
 
 def misjudged_of(session: Session, changes: Sequence[Change]) -> set[str]:
-    """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
+    """Runs that begin, or begin again, and whose decision relied on an outdated pause or newest version."""
     names = {c.new.workflow for c in changes if c.new} | {c.revived[0] for c in changes if c.revived}
     if not names:
         return set()

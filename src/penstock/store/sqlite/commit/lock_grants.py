@@ -70,7 +70,7 @@ def _grant(session: Session, key: str) -> list[tuple[int, str, bytes]]:
 
 
 def _hand_over_events(session: Session, lines: KeyChanges) -> list[Post]:
-    """Queue runs for their keys, let go of those of ended runs, and give pending events to whoever owns a key now."""
+    """Queue runs for their keys, let go of those of ended runs, and give pending events to the new owners of keys."""
     if not (lines.asked or lines.over or lines.pending):
         return []
     asked = [key for _, key in lines.asked]
@@ -124,7 +124,7 @@ def _deliver(session: Session, keys: Sequence[Key]) -> list[Post]:
 
 
 def insert_pending(session: Session, event: PendingEvent) -> None:
-    """Keep an event for whoever will own one of its keys."""
+    """Store an event for the future owner of one of its keys."""
     (id,) = session.numbers(1)
     session.run("insert_kept", (id, event.event, event.body, event.reason, session.now, micros(event.until)))
     session.many("insert_kept_key", [(name, value, id) for name, value in event.keys])

@@ -78,7 +78,7 @@ async def site(folder: Path, url: str = "memory:", **environment: Any) -> AsyncI
     """A Penstock that may call 127.0.0.1."""
     environment.setdefault("egress_allow", ["127.0.0.1"])
     store = await open_store(url)
-    async with Engine(store=store, tasks={}, environment=TaskEnvironment(**environment)) as engine:
+    async with Engine(store=store, tasks={}, world=TaskEnvironment(**environment)) as engine:
         service = await Service.of(engine, Access(store, Vault(store, Keys(folder / "penstock.key")), OWN))
         async with (
             serving(App(service, CALLS), "127.0.0.1", 0) as base,

@@ -25,7 +25,7 @@ def test_an_engine_that_was_told_of_no_world_leaves_calls_to_those_that_were(ser
                 await program.publish({"penstock": 1, "name": "own", "steps": {"b": {"task": "note"}}})
                 assert (await program.wait(await program.start("own")))["status"] == "succeeded"
                 assert {(await program.show(run))["steps"]["a"]["status"] for run in runs} == {"ready"}
-                async with Engine(url, tasks={}, environment=TaskEnvironment(egress_allow=["127.0.0.1"])):
+                async with Engine(url, tasks={}, world=TaskEnvironment(egress_allow=["127.0.0.1"])):
                     ended = [(await program.wait(run))["status"] for run in runs]
 
         assert ended == ["succeeded"] * 5

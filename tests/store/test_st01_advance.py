@@ -120,7 +120,7 @@ async def test_st1_a_run_that_is_not_there_does_not_go_on(store: Store) -> None:
 
 
 async def test_st1_what_is_left_of_a_run_goes_with_its_last_step(store: Store) -> None:
-    await given(store, replace(under_way(A), plain=False, tasks=(task(1, worker="amy"), task(5))))
+    await given(store, replace(under_way(A), has_extras=True, tasks=(task(1, worker="amy"), task(5))))
     await given(store, change(A, 1, timers=((NOON, b"tick"),)), under_way(B))
     committed = await store.commit([last(A, 2, lease_of(A, 1)), step(B)])
 

@@ -47,7 +47,7 @@ PUT_A = {"step": "both", "slot": 0, "event": "a"}
 @pytest.mark.parametrize(
     ("put", "verdict", "text"),
     [
-        (PUT_B, "ends", "The run can still end, whatever its steps come to."),
+        (PUT_B, "ends", "The run can still end, whatever ports its steps end on."),
         (
             PUT_C,
             "may_stall",

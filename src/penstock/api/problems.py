@@ -51,7 +51,7 @@ POINTERS: dict[type[Exception], str] = {
     InvalidInput: "/input",
     InvalidEvent: "/data",
     InvalidFields: "/fields",
-    InvalidOutput: "/output",
+    InvalidOutput: "",
 }
 """Where in the body that stands which does not fit a schema."""
 

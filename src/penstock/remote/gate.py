@@ -308,7 +308,7 @@ def _renewal(told: wire.Told) -> Renewal:
 
 
 def _verdict(told: wire.Told) -> Verdict:
-    if told.status == 200:
+    if told.status == 200 or told.code == "invalid_output":  # with which the attempt has failed
         return "accepted"
     if told.status == 409:
         return "conflict" if told.code == "already_completed" else "superseded"
@@ -320,11 +320,10 @@ def _instead(lease: Lease, told: wire.Told) -> Report | None:
     if told.status == 413:
         why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
         return Report(lease, Failed(error=Failure("too_large", why), retry=False))
-    if told.code in ("invalid_port", "invalid_output"):
+    if told.code == "invalid_port":
         why = told.detail or "the server does not take what the task gave"
         why = why.partition("; the lease is kept")[0]
-        # Another try may give what was promised; it will not have another port.
-        return Report(lease, Failed(error=Failure("error", why), retry=told.code == "invalid_output"))
+        return Report(lease, Failed(error=Failure("error", why), retry=False))
     return None
 
 

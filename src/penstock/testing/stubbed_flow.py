@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,6 +38,16 @@ def with_stubs(flow: Flow, stubbed: Callable[[FlowStep], bool]) -> Flow:
     return Flow(flow.definition, flow.net, steps, flow.wiring, flow.result, flow.version)
 
 
+def unpromised(flow: Flow, tasks: Collection[str]) -> Flow:
+    """The same flow, in which nothing is expected of some tasks: nobody plays them, and they give nothing."""
+    if not tasks:
+        return flow
+    steps = {
+        name: replace(step, promise=None) if step.task in tasks else step for name, step in flow.steps.items()
+    }
+    return Flow(flow.definition, flow.net, steps, flow.wiring, flow.result, flow.version)
+
+
 def relaxed(flow: Flow) -> Flow:
     """Only the net is left: each step ends once, on any port, whatever data, keys and budgets there are."""
     steps = {name: _relaxed(step) for name, step in flow.steps.items()}
@@ -57,6 +67,7 @@ def _relaxed(step: FlowStep) -> FlowStep:
         retry=RetryPolicy(0, ()),
         timeouts=Timeouts(heartbeat=None),
         parallel=1 if step.each is not None else step.parallel,
+        promise=None,
     )
 
 

@@ -489,7 +489,7 @@ export interface components {
     }
     /** No more is to be said. */
     Nothing: Record<string, unknown>
-    /** A task as a worker offers it; `parameters` is the JSON Schema of its `with`, `output` that of what it gives. */
+    /** A task as a worker offers it, with JSON Schemas: `parameters` of its `with`, `output` of what it gives on `done`. `outputs` are those of its other ports, `sets` that of what it sets on the run's data. */
     Offered: {
       name: string
       title: string
@@ -498,6 +498,8 @@ export interface components {
       ports: string[]
       task_list: string | null
       output: Record<string, unknown> | null
+      outputs: Record<string, Record<string, unknown>>
+      sets: Record<string, unknown> | null
     }
     /** A worker is there, and what it can do. `name` is for people; a worker's id is new at every start. */
     Offers: {
@@ -1024,6 +1026,8 @@ export interface components {
       ports: string[]
       task_list: string | null
       output: Record<string, unknown> | null
+      outputs: Record<string, Record<string, unknown>>
+      sets: Record<string, unknown> | null
       workers: string[]
       seen_at: string | null
     }

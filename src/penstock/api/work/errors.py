@@ -16,7 +16,7 @@ NotFound
 └── UnknownTask         the id is not that of the lease
 Invalid
 ├── InvalidPort         the task has no such port; the lease is kept
-└── InvalidOutput       the output is not what the task promised; the lease is kept
+└── InvalidOutput       the task gave what does not fit its offer; the attempt has failed
 """
 
 from __future__ import annotations
@@ -137,13 +137,10 @@ class InvalidPort(Invalid):
 
 
 class InvalidOutput(Invalid):
-    """What a task gave on `done` is not what it promised; it is still leased. `problems`: a sentence each."""
+    """What a task gave is not what it offers: the attempt has failed for good. `problems`: a sentence each."""
 
     code = "invalid_output"
 
-    def __init__(self, task: str, problems: Sequence[str]) -> None:
+    def __init__(self, message: str, problems: Sequence[str]) -> None:
         self.problems = list(problems)
-        super().__init__(
-            f"the output of task '{task}' does not fit its schema: {'; '.join(problems)[:MAX_SENTENCE]}; "
-            "the lease is kept: complete it with one that does, or let it fail"
-        )
+        super().__init__(f"{message[:MAX_SENTENCE]}; the attempt has failed")

@@ -45,6 +45,8 @@ class TaskOffer(Struct, kw_only=True):
     ports: list[str]
     task_list: str | None
     output: dict[str, Any] | None
+    outputs: dict[str, dict[str, Any]]
+    sets: dict[str, Any] | None
     workers: list[str]
     seen_at: datetime | None
 
@@ -81,10 +83,17 @@ def _validate_offer(offer: Offered) -> None:
     for port in offer.ports:
         if (why := wrong_name(port)) is not None:
             raise Invalid(f"port '{port[:80]}' of task '{offer.name}' {why}: name it otherwise")
-    try:
-        validator_of({} if offer.output is None else offer.output)
-    except ValueError as error:
-        raise Invalid(f"`output` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
+    for port in offer.outputs:
+        if port == "failed" or port not in offer.ports:
+            raise Invalid(
+                f"`outputs` of task '{offer.name}' names '{port[:80]}', which is no port it ends well on"
+            )
+    outputs = {f"outputs.{port}": schema for port, schema in offer.outputs.items()}
+    for name, schema in {"output": offer.output, "sets": offer.sets, **outputs}.items():
+        try:
+            validator_of({} if schema is None else schema)
+        except ValueError as error:
+            raise Invalid(f"`{name}` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
 
 
 async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: datetime) -> list[StoredOffers]:
@@ -163,6 +172,8 @@ def _entry(kind: Kind, offer: Offer, workers: Iterable[Worker]) -> TaskOffer:
         ports=list(offer.ports),
         task_list=offer.task_list,
         output=offer.output,
+        outputs=offer.outputs,
+        sets=offer.sets,
         workers=sorted({worker.name for worker in there}),
         seen_at=max((worker.seen_at for worker in there if worker.seen_at is not None), default=None),
     )

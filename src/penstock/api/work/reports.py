@@ -22,8 +22,8 @@ from penstock.api.work.errors import (
 )
 from penstock.api.work.lease_tokens import Held
 from penstock.api.work.worker_registry import Behind, WorkerCall
-from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.finish import MAX_VIOLATIONS
+from penstock.flow.compile.compile import Flow, FlowStep
+from penstock.flow.decisions.finish import broken_promise
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, TimedOut
@@ -50,6 +50,7 @@ class Batch(Struct):
     reports: list[tuple[int, Report]] = []
     releases: list[tuple[int, Held]] = []
     lines: list[tuple[int, Held, list[LogLine]]] = []
+    broken: dict[int, InvalidOutput] = {}  # what is answered to reports that break what was offered
 
 
 async def take(
@@ -62,9 +63,10 @@ async def take(
     for number, item in enumerate(items):
         try:
             held = _held(behind, caller, item, worker)
-            if isinstance(item.complete, Completion) and behind.flows is not None:
-                _validate_output(item.complete, held, await _flow(behind.flows, held))
+            flow = await _flow(behind.flows, held) if isinstance(item.complete, Completion) else None
             _sort(batch, number, item, held, now, None if small else registry.limit)
+            if flow is not None:
+                _validate_output(batch, number, flow.steps.get(held.step))
         except PenstockError as error:
             answers[number] = error
     if batch.heartbeats or batch.lines:
@@ -144,7 +146,7 @@ async def _renew(
 async def _report(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> None:
     verdicts = await behind.gate.report([report for _, report in batch.reports])
     for (number, _), verdict in zip(batch.reports, verdicts, strict=True):
-        answers[number] = _judged(verdict, items[number].id)
+        answers[number] = _judged(verdict, items[number].id) or batch.broken.get(number)
 
 
 def _judged(verdict: Verdict, id: str) -> PenstockError | None:
@@ -153,23 +155,20 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
     return AlreadyCompleted(id) if verdict == "conflict" else None
 
 
-async def _flow(flows: FlowCache, held: Held) -> Flow | None:
+async def _flow(flows: FlowCache | None, held: Held) -> Flow | None:
     """What the run is decided by; None: the lease does not say it."""
-    if not held.workflow:
+    if flows is None or not held.workflow:
         return None
     return flows.known(held.workflow, held.version) or await flows.get(held.workflow, held.version)
 
 
-def _validate_output(said: Completion, held: Held, flow: Flow | None) -> None:
-    """What breaks the promise of its task is told to the worker, who may mend it or fail: taken, it would have failed.
-
-    Raises InvalidOutput.
-    """
-    step = None if flow is None else flow.steps.get(held.step)
-    if step is None or step.output is None or said.port != "done":
-        return
-    if wrong := step.output(said.output):
-        raise InvalidOutput(step.task, wrong[:MAX_VIOLATIONS])
+def _validate_output(batch: Batch, number: int, step: FlowStep | None) -> None:
+    """Make the last report of the batch a failure where it breaks what its task offers; the worker is told why."""
+    _, report = batch.reports[-1]
+    assert isinstance(report.outcome, Done)
+    if step is not None and (failed := broken_promise(step, report.outcome)) is not None:
+        batch.reports[-1] = number, Report(report.lease, failed)
+        batch.broken[number] = InvalidOutput(failed.error.message, failed.error.detail["errors"])
 
 
 def _done(said: Completion, limit: int | None) -> Done:

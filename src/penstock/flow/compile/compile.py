@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
+from penstock.flow.compile.promise import Promise, promise_of
 from penstock.flow.compile.source_scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
 from penstock.flow.model import retry_policy
 from penstock.flow.model.box import BadParameter, Box, Kind, Queue, Reaction, View
@@ -20,7 +21,7 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 from penstock.flow.model.secret_references import References, references
-from penstock.flow.values.schema_validation import ValidationErrors, promise_of, validator_of
+from penstock.flow.values.schema_validation import ValidationErrors, validator_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net, WiredStep, Wiring
 
@@ -72,7 +73,7 @@ class FlowStep(Struct, frozen=True):
     disabled: str | None
     fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
     under_way: Literal["running", "parked"]  # what an attempt is from the beginning
-    output: ValidationErrors | None = None  # what its task promised to give on `done`
+    promise: Promise | None = None  # what its task gives
     secrets: References = {}  # what its parameters name
 
 
@@ -294,7 +295,7 @@ class _Compiler(Struct, dict=True):
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
             disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
             fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
-            output=promise_of(offer.output if offer else None),
+            promise=None if step.task in self.kinds else promise_of(offer),
             under_way="parked" if step.task == APPROVAL else "running",
             secrets=references(step.params or {}),
         )

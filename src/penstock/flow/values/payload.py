@@ -177,4 +177,13 @@ def _validate_containers(value: Any) -> None:
             _validate_containers(item)
 
 
-_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+def _encode_model(value: Any) -> Any:
+    """A pydantic model as it is written in JSON."""
+    if not (hasattr(value, "model_dump") and hasattr(value, "model_validate_json")):
+        raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
+    made = value.model_dump(mode="json", by_alias=True)
+    _validate_numbers(made)
+    return made
+
+
+_encode, _decode = msgspec.json.Encoder(enc_hook=_encode_model).encode, msgspec.json.Decoder().decode

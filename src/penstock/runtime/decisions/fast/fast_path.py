@@ -194,6 +194,8 @@ def _end(flow: Flow, was: Snapshot, reported: Reported, now: datetime) -> Plan |
     state, firing = was.steps[element.step], was.firings[reported.firing]
     if route is None or state.latest != firing.number or len(state.live) != 1:
         return None
+    if (promise := flow.steps[element.step].promise) and promise.broken(done.port, done.output, done.set):
+        return None
     line = _Line(was)
     if done.set is not None and not _set(line, done.set, element, now):
         return None
@@ -338,7 +340,7 @@ def _route_of(flow: Flow, place: tuple[str, str]) -> Route | None:
     name, port = place
     step = flow.steps[name]
     way = step.ways.get(port)
-    plain = way is not None and step.each is None and step.output is None and _is_plain(way)
+    plain = way is not None and step.each is None and _is_plain(way)
     fires = _fires(flow, way.names) if way is not None and plain else None
     route = None
     if way is not None and fires is not None:

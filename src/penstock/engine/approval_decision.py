@@ -11,6 +11,7 @@ from penstock.flow.model.run_input import Done
 from penstock.flow.values.schema_validation import violations
 from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Invalid, InvalidFields
+from penstock.steps.outputs import form_of
 
 DECISIONS = {"approved": "approved", "approve": "approved", "rejected": "rejected", "reject": "rejected"}
 
@@ -43,7 +44,7 @@ class Form(Struct, frozen=True):
     def _problems(self, port: str, fields: Any) -> list[str]:
         """What does not fit the form; nothing fits one that was asked before such forms were refused."""
         try:
-            return violations(self.fields, fields)
+            return violations(form_of(self.fields), fields)
         except ValueError as error:
             why = f"the form of this question cannot be used ({error}): reject it, and mend `fields` of the step"
             return [why] if port == "approved" else []

@@ -10,7 +10,8 @@ from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import TIMES, BadParameter, BoxError, Queue, Reaction, View
 from penstock.flow.values.duration import FORMS, moment_of
 from penstock.flow.values.schema_validation import schema_fault
-from penstock.steps.io_steps import IoKind, is_open
+from penstock.steps.io_steps import IoKind
+from penstock.steps.outputs import is_open
 from penstock.steps.palette import APPROVAL
 from penstock.steps.parameters import template
 

@@ -11,7 +11,11 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
-from penstock.steps.parameters import PureKind, condition, mapping, schema, text
+from penstock.steps.outputs import NO_DATA, NULL
+from penstock.steps.parameters import PureKind, condition, mapping, schema
+
+CONDITION: dict[str, Any] = {"type": ["string", "boolean"], "format": "cel"}
+"""The schema of bare CEL; true and false may stand for it."""
 
 
 class BranchBox(Struct, frozen=True):
@@ -51,8 +55,10 @@ DECIDE = PureKind(
         ports=("then", "else", "failed"),
         parameters=schema(
             ("if",),
-            if_=text("Condition", format="cel", description="an expression such as data.size > 1000"),
+            if_=CONDITION | {"title": "Condition", "description": "an expression such as data.size > 1000"},
         ),
+        outputs={"then": NULL, "else": NULL},
+        sets=NO_DATA,
     ),
     _decide,
 )
@@ -84,9 +90,13 @@ SWITCH = PureKind(
             cases=mapping(
                 "Cases",
                 description="port and condition, in the order in which they are looked at",
-                additionalProperties={"type": "string", "format": "cel"},
+                additionalProperties=CONDITION,
+                propertyNames={"not": {"enum": ["else", "failed"]}},
+                minProperties=1,
             ),
         ),
+        outputs={"else": NULL},
+        sets=NO_DATA,
     ),
     _switch,
 )

@@ -9,6 +9,7 @@ from penstock.flow.model.box import BoxError, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.plan import Emission
 from penstock.flow.values.payload import EVENT, KEY, length_problem
+from penstock.steps.outputs import NO_DATA, NULL
 from penstock.steps.parameters import PureKind, mapping, schema, template, text
 
 
@@ -68,11 +69,18 @@ EMIT = PureKind(
         parameters=schema(
             ("event", "key"),
             event=text("Event", description="one that the other workflow declares as external"),
-            key=mapping("Key", description="correlation key and value, by which the other run is found"),
+            key=mapping(
+                "Key",
+                description="correlation key and value, by which the other run is found",
+                additionalProperties={"type": ["string", "integer"]},
+                minProperties=1,
+            ),
             data={"title": "Data", "description": "what the event carries"},
             set=mapping("Set", description="changed in the other run's data"),
             id=text("Id", description="a repeat with the same id changes nothing"),
         ),
+        output=NULL,
+        sets=NO_DATA,
     ),
     lambda params: EmitBox(template(dict(params), "")),
 )

@@ -17,6 +17,7 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.model.secret_references import named, reference
 from penstock.flow.values.duration import parse_duration
 from penstock.flow.values.schema_validation import violations
+from penstock.steps.outputs import is_open, offer_for
 from penstock.steps.parameters import only, template
 
 
@@ -30,6 +31,9 @@ class IoKind(Struct, frozen=True):
         if self.checked:  # what is published stays as it was: its step fails
             self.check(params)
         return self.make(params)
+
+    def offer_for(self, params: Mapping[str, Any]) -> Offer:
+        return offer_for(self.offer, params)
 
     def check(self, params: Mapping[str, Any]) -> None:
         """Raises BadParameter."""
@@ -137,12 +141,3 @@ def _check_duration(name: str, value: Any) -> None:
         raise BadParameter(name, f"`{name}` {value!r} {error}") from error
     if not length:
         raise BadParameter(name, f"`{name}` must be longer than 0s")
-
-
-def is_open(value: Any) -> bool:
-    """Whether some part of a value is filled in when the firing begins."""
-    if isinstance(value, str):
-        return "${" in value
-    if isinstance(value, Mapping):
-        return any(is_open(each) for each in (*value, *value.values()))
-    return isinstance(value, list) and any(map(is_open, value))

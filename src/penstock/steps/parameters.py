@@ -12,6 +12,7 @@ from penstock.expression import Expression, ExpressionError, Template, compile_e
 from penstock.flow.compile.compile import SCOPE, TemplateBox
 from penstock.flow.model.box import BadParameter, Box, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
+from penstock.steps.outputs import offer_for
 
 
 def text(title: str, **more: Any) -> dict[str, Any]:
@@ -22,6 +23,12 @@ def text(title: str, **more: Any) -> dict[str, Any]:
 def texts(title: str, **more: Any) -> dict[str, Any]:
     """The schema of a list of texts."""
     return {"type": "array", "items": {"type": "string"}, "title": title, **more}
+
+
+def one_or_several(title: str, least: int | None = None, **more: Any) -> dict[str, Any]:
+    """The schema of a text, or of a list of at least so many."""
+    several = {"type": "array", "items": {"type": "string"}} | ({} if least is None else {"minItems": least})
+    return {"anyOf": [{"type": "string"}, several], "title": title, **more}
 
 
 def span(title: str, **more: Any) -> dict[str, Any]:
@@ -61,6 +68,9 @@ class PureKind(Struct, frozen=True):
         if self.offer.parameters.get("additionalProperties") is False:
             only(params, self.offer)
         return self.make(params)
+
+    def offer_for(self, params: Mapping[str, Any]) -> Offer:
+        return offer_for(self.offer, params)
 
 
 def only(params: Mapping[str, Any], offer: Offer) -> None:

@@ -12,6 +12,7 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, BoxError, Reaction, Sleep, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.duration import parse_duration
+from penstock.steps.outputs import NO_DATA, NULL
 from penstock.steps.parameters import PureKind, schema, span, template, text
 
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
@@ -58,6 +59,8 @@ WAIT = PureKind(
             until=text("Until", format="date-time", description="a time such as 2026-05-01T12:00:00Z"),
         )
         | {"oneOf": [{"required": ["for"]}, {"required": ["until"]}]},
+        output=NULL,
+        sets=NO_DATA,
     ),
     _wait,
 )

@@ -87,3 +87,6 @@ class Kind(Protocol):
 
     def box(self, params: Mapping[str, Any]) -> Box:
         """Raises BadParameter or ExpressionError."""
+
+    def offer_for(self, params: Mapping[str, Any]) -> Offer:
+        """The offer as these parameters make it, before they are filled in: its ports, what it gives and sets."""

@@ -13,6 +13,7 @@ from penstock.flow.compile.compile import BOXES, pick, written
 from penstock.flow.model.definition import Definition, External, Policy, Step
 from penstock.flow.model.names import Hints, quoted
 from penstock.flow.model.offer import Offer
+from penstock.flow.values.defaults import TooManyDefaults, with_defaults
 from penstock.flow.values.duration import format_duration, parse_duration
 from penstock.flow.values.schema_validation import violations
 from penstock.kernel.net import Net
@@ -75,7 +76,10 @@ def _refused_ticks(definition: Definition) -> Iterator[Finding]:
     if definition.source is None or definition.source.kind != "schedule":
         return
     some = {"scheduled_at": SOME_TICK, "previous": SOME_TICK, "timezone": "UTC"}
-    wrong = violations(definition.params, some)
+    try:
+        wrong = violations(definition.params, with_defaults(definition.params, some))
+    except TooManyDefaults as error:
+        wrong = [str(error)]
     if wrong:
         yield warning(
             "missing-data",

@@ -21,6 +21,8 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 from penstock.flow.model.secret_references import References, references
+from penstock.flow.values.defaults import has_defaults, with_defaults
+from penstock.flow.values.payload import copied
 from penstock.flow.values.schema_validation import ValidationErrors, validator_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net, WiredStep, Wiring
@@ -108,6 +110,18 @@ class Flow:
     @cached_property
     def _input_errors(self) -> ValidationErrors:
         return validator_of(self.definition.params)
+
+    @cached_property
+    def _has_defaults(self) -> bool:
+        return has_defaults(self.definition.params)
+
+    def filled(self, value: Any) -> Any:
+        """An input with the defaults of `params` for what it does not say. Raises TooManyDefaults."""
+        params = self.definition.params
+        if not self._has_defaults:
+            return value
+        given = copied(params.get("default", {})) if value is None and isinstance(params, Mapping) else value
+        return with_defaults(params, given) or value
 
     def input_problems(self, value: Any) -> list[str]:
         """What is wrong with an input, by `params`; the check is made once for all runs."""

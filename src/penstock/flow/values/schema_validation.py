@@ -67,6 +67,20 @@ def parts(value: Any) -> Iterator[Any]:
             todo.extend(each.values() if isinstance(each, Mapping) else each)
 
 
+def part_at(root: Any, reference: str) -> Any:
+    """The part of a schema at a reference such as `#/$defs/order`; None where it is none of this schema."""
+    found = root
+    for step in unquote(reference).rpartition("#")[2].split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping):
+            found = found.get(step)
+        elif isinstance(found, list) and step.isdigit() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    return found
+
+
 def _width(node: Node, cost: _Cost, widths: dict[int, int]) -> int:
     own = id(node)
     if own not in widths:
@@ -169,16 +183,7 @@ class _Cost:
         _, _, inside = unquote(reference).rpartition("#")
         if reference in self._named or inside in self._named:
             return self._named.get(reference) or self._named[inside]
-        found: Any = self._root
-        for step in inside.split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, Mapping):
-                found = found.get(step)
-            elif isinstance(found, list) and step.isdigit() and int(step) < len(found):
-                found = found[int(step)]
-            else:
-                return None
-        return found
+        return part_at(self._root, reference)
 
     def _within(self, cost: int) -> int:
         if cost > MAX_LOOKS:

@@ -35,6 +35,7 @@ from penstock.runtime.commands.authority import approvals_in, reject_recursion
 from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.commands.validation import (
     checked_event,
+    checked_input,
     not_disabled,
     plain_event,
     plain_payload,
@@ -50,7 +51,6 @@ from penstock.runtime.decisions.decision import Request
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
-    InvalidInput,
     NotFound,
     NotRetryable,
     RunEnded,
@@ -158,7 +158,7 @@ class Commands:
                 version=flow.version,
                 subject=subject,
                 labels={**(flow.definition.labels or {}), **(labels or {})},
-                input=fitting(flow, given),
+                input=checked_input(flow, given),
                 rerun_of=rerun_of,
                 tags=own,
                 by=CALLER_NAME.get(),
@@ -473,7 +473,7 @@ def _child_header(run: RunId, request: StartChild, by: str | None, flow: Flow) -
         version=flow.version,
         subject=request.subject,
         labels=flow.definition.labels or {},
-        input=fitting(flow, plain_payload(request.input, "the input")),
+        input=checked_input(flow, plain_payload(request.input, "the input")),
         parent=request.parent,
         by=by,
     )
@@ -492,10 +492,3 @@ def restless(workflow: str) -> PenstockError:
 
 def _digest(asked: Any) -> bytes:
     return blake2b(key_text(asked).encode(), digest_size=16).digest()
-
-
-def fitting(flow: Flow, input: Any) -> Any:
-    """The input, where it is one of the workflow. Raises InvalidInput."""
-    if flow.definition.params is not None and (problems := flow.input_problems(input)):
-        raise InvalidInput(flow.name, problems)
-    return input

@@ -19,7 +19,7 @@ from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Ski
 from penstock.flow.model.tags import visible
 from penstock.runtime.commands.authority import approvals_in, approvals_left_out, reject_recursion
 from penstock.runtime.commands.commands import TRIES, Commands, restless
-from penstock.runtime.commands.validation import plain_payload
+from penstock.runtime.commands.validation import checked_input, plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
@@ -130,12 +130,13 @@ class RepairCommands:
         live = await self._commands.look(run)
         header = live.snapshot.run
         self._flows.managers.validate(header.workflow)
-        fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
-        passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
-        await self._reject_recursion(live, sorted(passed), begins=True)
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)
+        given = None if input is None else checked_input(flow, plain_payload(input, "the input"))
+        fork = await _fork_before(store, live, step, given)
+        passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
+        await self._reject_recursion(live, sorted(passed), begins=True)
         wrong = repair_error(DecisionState(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
         if step not in flow.steps or wrong is not None:
             why = wrong or "it has no such step"

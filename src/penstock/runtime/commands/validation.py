@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Outside
+from penstock.flow.values.defaults import TooManyDefaults
 from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import (
     EVENT,
@@ -31,6 +32,7 @@ from penstock.runtime.errors import (
     BadPayload,
     Invalid,
     InvalidEvent,
+    InvalidInput,
     OtherWorkflow,
     PayloadTooLarge,
     SlotFull,
@@ -141,6 +143,19 @@ def plain_payload(value: Any, what: str) -> Any:
         raise PayloadTooLarge(f"{what} {error}") from None
     except NotJson as error:
         raise BadPayload(f"{what} is not JSON: {error}") from None
+
+
+def checked_input(flow: Flow, input: Any) -> Any:
+    """An input in plain JSON with the defaults of `params`. Raises InvalidInput, PayloadTooLarge."""
+    if flow.definition.params is None:
+        return input
+    try:
+        filled = flow.filled(input)
+    except TooManyDefaults as error:
+        raise InvalidInput(flow.name, [f"`params` cannot be used: {error}"]) from None
+    if problems := flow.input_problems(filled):
+        raise InvalidInput(flow.name, problems)
+    return input if filled is input else plain_payload(filled, "the input with the defaults of `params`")
 
 
 def plain_event(event: Outside) -> Outside:

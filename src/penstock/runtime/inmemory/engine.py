@@ -33,6 +33,7 @@ from penstock.flow.model.run_input import (
 from penstock.flow.values.key_text import key_text
 from penstock.runtime.commands.validation import (
     checked_event,
+    checked_input,
     not_disabled,
     plain_event,
     plain_payload,
@@ -42,7 +43,6 @@ from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Un
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
-    InvalidInput,
     NotRetryable,
     RunEnded,
     UnknownRun,
@@ -91,7 +91,7 @@ class InMemoryEngine:
         self.locks = Locks()
         self.inbox = Inbox()
         self._ids = ids
-        self._started: dict[tuple[str, str], RunId] = {}
+        self._started: dict[tuple[str, str], tuple[RunId, str]] = {}
         self.does: Do | None = None  # does attempts within the decision that makes them
         self._queue: deque[tuple[RunId, RunInput]] = deque()
         self._pumping = False
@@ -113,12 +113,11 @@ class InMemoryEngine:
 
         Raises InvalidInput, BadPayload, UndeclaredEvent, InvalidEvent, IdempotencyMismatch.
         """
-        input = plain_payload(input, "the input")
-        problems = flow.input_problems(input)
-        if problems:
-            raise InvalidInput(flow.name, problems)
+        given = plain_payload(input, "the input")
+        input = checked_input(flow, given)
         labels = {**(flow.definition.labels or {}), **(labels or {})}
-        known = self._known(flow.name, idempotency_key, [input, subject, labels, flow.version])
+        asked = key_text([given, subject, labels, flow.version])
+        known = self._known(flow.name, idempotency_key, asked)
         if known is not None:
             return known
         then = tuple(checked_event(flow, event) for event in then)
@@ -132,23 +131,22 @@ class InMemoryEngine:
         )
         self.runs[header.id] = InMemoryRun(flow, new_run(header))
         if idempotency_key is not None:
-            self._started[flow.name, idempotency_key] = header.id
+            self._started[flow.name, idempotency_key] = header.id, asked
         self._queue.append((header.id, Begun(dict(tags) if tags else {})))
         self._queue.extend((header.id, event) for event in then)
         if not self._pumping:
             self._pump()
         return header.id
 
-    def _known(self, workflow: str, key: str | None, asked: list[Any]) -> RunId | None:
-        """The run that the key started before. Raises IdempotencyMismatch."""
+    def _known(self, workflow: str, key: str | None, asked: str) -> RunId | None:
+        """The run that the key started before, with the input that was given. Raises IdempotencyMismatch."""
         known = None if key is None else self._started.get((workflow, key))
         if known is None or key is None:
             return None
-        first = self.runs[known].snapshot.run
-        # As text: to Python 1 and true are equal.
-        if key_text([first.input, first.subject, first.labels, first.version]) != key_text(asked):
-            raise IdempotencyMismatch(key, known)
-        return known
+        run, first = known
+        if first != asked:  # texts, for to Python 1 and true are equal
+            raise IdempotencyMismatch(key, run)
+        return run
 
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""

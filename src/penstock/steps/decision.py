@@ -11,7 +11,8 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
-from penstock.steps.outputs import NO_DATA, NULL
+from penstock.flow.model.shapes import NULL
+from penstock.steps.outputs import NO_DATA
 from penstock.steps.parameters import PureKind, condition, mapping, schema
 
 CONDITION: dict[str, Any] = {"type": ["string", "boolean"], "format": "cel"}

@@ -8,8 +8,9 @@ from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import BoxError, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.plan import Emission
+from penstock.flow.model.shapes import NULL
 from penstock.flow.values.payload import EVENT, KEY, length_problem
-from penstock.steps.outputs import NO_DATA, NULL
+from penstock.steps.outputs import NO_DATA
 from penstock.steps.parameters import PureKind, mapping, schema, template, text
 
 

@@ -9,26 +9,23 @@ from msgspec.structs import replace
 
 from penstock.expression import ExpressionError, compile_template
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import (
+    ANY,
+    NULL,
+    TEXT,
+    TEXT_OR_NULL,
+    TIME,
+    Schema,
+    child_shape,
+    closed,
+    either,
+)
 from penstock.flow.values.schema_validation import parts, violations
 
-Schema = dict[str, Any]
 Params = Mapping[str, Any]
 
-NULL: Schema = {"type": "null"}
-TEXT: Schema = {"type": "string"}
 NO_DATA: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
 """What a task sets on the run's data that sets nothing."""
-
-
-def closed(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """The schema of an object that has these fields and no others."""
-    properties = {**required, **(optional or {})}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def offer_for(offer: Offer, params: Params) -> Offer:
@@ -87,10 +84,10 @@ def _switch(params: Params) -> dict[str, Any]:
 APPROVED: Schema = closed(
     {
         "decision": {"const": "approved"},
-        "fields": {},
+        "fields": ANY,
         "by": TEXT,
-        "at": {"type": "string", "format": "date-time"},
-        "comment": {"type": ["string", "null"]},
+        "at": TIME,
+        "comment": TEXT_OR_NULL,
     }
 )
 
@@ -106,7 +103,7 @@ def _approval(params: Params) -> dict[str, Any]:
     if not isinstance(form, Mapping) or is_open(form) or _refers(form):
         return {}
     own = form_of(form)
-    filled = {"anyOf": [own, NULL]}
+    filled = either(own, NULL)
     approved = own if _is_needed(own) else filled  # a form that needs nothing may be left out
     return {"outputs": {"approved": decided("approved", approved), "rejected": decided("rejected", filled)}}
 
@@ -132,10 +129,7 @@ def _refers(schema: Params) -> bool:
 
 def _workflow(params: Params) -> dict[str, Any]:
     wait = params.get("wait", True)
-    if wait is False:
-        return {"output": closed({"run": TEXT})}
-    result: dict[str, Schema] = {"result": {}}
-    return {"output": closed({"run": TEXT} | result) if wait is True else closed({"run": TEXT}, result)}
+    return {"output": child_shape(ANY if wait else None)} if isinstance(wait, bool) else {}
 
 
 def _http(params: Params) -> dict[str, Any]:

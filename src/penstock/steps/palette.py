@@ -6,8 +6,9 @@ from typing import Any
 
 from penstock.flow.compile.compile import BOXES
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import ANY, TEXT, TEXT_OR_NULL, TEXTS_BY_NAME, closed
 from penstock.steps.io_steps import NO_SECRETS, SECRETS
-from penstock.steps.outputs import NO_DATA, TEXT, closed, decided
+from penstock.steps.outputs import NO_DATA, decided
 from penstock.steps.parameters import choice, flag, mapping, one_or_several, schema, span, text, texts
 
 _SECRET = schema(
@@ -98,11 +99,10 @@ UPDATE = Offer(
         mode=choice("Mode", "merge", "replace"),
     ),
     output=closed({
-        "bucket": TEXT, "key": TEXT, "version": {"type": ["string", "null"]}, "etag": TEXT,
-        "tags": {"type": "object", "additionalProperties": TEXT},
-        "metadata": {"type": "object", "additionalProperties": TEXT},
+        "bucket": TEXT, "key": TEXT, "version": TEXT_OR_NULL, "etag": TEXT,
+        "tags": TEXTS_BY_NAME, "metadata": TEXTS_BY_NAME,
     }),
-    sets=closed({}, {"version": {"type": ["string", "null"]}, "etag": TEXT}),
+    sets=closed({}, {"version": TEXT_OR_NULL, "etag": TEXT}),
 )  # fmt: skip
 
 APPROVAL = Offer(
@@ -139,7 +139,7 @@ WORKFLOW = Offer(
         input={"title": "Input"},
         wait=flag("Wait", default=True, description="wait for the end of the run"),
     ),
-    output=closed({"run": TEXT}, {"result": {}}),
+    output=closed({"run": TEXT}, {"result": ANY}),
     sets=NO_DATA,
 )
 

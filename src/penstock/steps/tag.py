@@ -10,8 +10,9 @@ from msgspec import Struct
 from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import NULL
 from penstock.flow.model.tags import TagChange
-from penstock.steps.outputs import NO_DATA, NULL
+from penstock.steps.outputs import NO_DATA
 from penstock.steps.parameters import PureKind, choice, mapping, one_or_several, schema, template
 
 MODES = ("merge", "replace")

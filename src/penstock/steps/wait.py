@@ -11,8 +11,9 @@ from msgspec import Struct
 from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, BoxError, Reaction, Sleep, View
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import NULL
 from penstock.flow.values.duration import parse_duration
-from penstock.steps.outputs import NO_DATA, NULL
+from penstock.steps.outputs import NO_DATA
 from penstock.steps.parameters import PureKind, schema, span, template, text
 
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)

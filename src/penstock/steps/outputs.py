@@ -35,7 +35,7 @@ def offer_for(offer: Offer, params: Params) -> Offer:
 
 
 def shape_of(value: Any) -> Schema:
-    """What is known of a value before its `${ … }` parts are filled in."""
+    """The schema of a value before its `${ … }` parts are filled in."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, Mapping):

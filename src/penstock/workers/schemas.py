@@ -97,12 +97,12 @@ class _Schemas:
 
 @cache
 def _generator() -> type[Any]:
-    """Writes schemas of pydantic models. The package is there, for there is a model."""
+    """Writes schemas of pydantic models. The package is installed, for a model exists."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Generator(GenerateJsonSchema):
         def field_is_required(self, field: Any, total: bool) -> bool:
-            """A field with a default may be missing where it is read, and is there when it is written."""
+            """A field with a default may be missing where it is read; what is written has it."""
             is_written = self.mode == "serialization" and field["type"] != "typed-dict-field"
             left_out = field.get("serialization_exclude") or field.get("serialization_exclude_if")
             return super().field_is_required(field, total) or (is_written and not left_out)

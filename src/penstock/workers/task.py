@@ -50,7 +50,7 @@ class Out(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Promised(msgspec.Struct, frozen=True):
-    """What a task says of what it gives: each a JSON Schema, or a type."""
+    """What a task promises to give: each a JSON Schema, or a type."""
 
     output: Any = None
     outputs: Mapping[str, Any] = {}

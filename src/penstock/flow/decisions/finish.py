@@ -36,7 +36,9 @@ def report(decision: DecisionState, reported: Reported) -> Answer:
     firing, step = decision.firings[element.firing], decision.flow.steps[element.step]
     outcome = reported.outcome
     if isinstance(outcome, Done) and step.promise is not None:
-        outcome = broken_promise(step, outcome) or outcome
+        fits = step.promise.fits.get(outcome.port)
+        if fits is None or not fits(outcome.output):
+            outcome = broken_promise(step, outcome) or outcome
     if reported.outside and element.state == "running":
         decision.withdrawn += (element.id,)  # it was faster than the worker that hands the work over
     if isinstance(outcome, Done):

@@ -1,4 +1,4 @@
-"""The shapes of what the engine itself makes, as JSON Schemas: what expressions find beside the data of tasks."""
+"""The shapes of what the engine itself makes, as JSON Schemas: what expressions find besides the data of tasks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def closed(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None
 
 
 def either(*schemas: Schema) -> Schema:
-    """The schema of what fits one of several; of one, that one."""
+    """The schema of what fits any of these; if it is only one, that one."""
     return schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
 
 
@@ -82,11 +82,11 @@ ENDINGS: Mapping[str, tuple[Schema, ...]] = {
     CANCEL: (closed({"reason": TEXT_OR_NULL}),),
     TIMEOUT: (NULL,),
 }
-"""The data of the events that end a run, beside what steps fire under these names."""
+"""The data of the events that end a run, apart from what steps fire under these names."""
 
 
 def child_shape(result: Schema | None) -> Schema:
-    """The output of a `workflow` step; `result` is that of the child run, None where nobody waits for it."""
+    """The output of a `workflow` step; `result` is that of the child run, None if the step does not wait for it."""
     return closed({"run": TEXT} if result is None else {"run": TEXT, "result": result})
 
 

@@ -28,7 +28,7 @@ def with_defaults(schema: Any, value: Any) -> Any:
     """The value, in which what is absent has the default of its schema. Raises TooManyDefaults.
 
     Defaults are taken from `properties`, `additionalProperties`, `items` and `prefixItems`, through `$ref` and `allOf`;
-    what is null is there. Parts that only may hold, as those of `anyOf` and `if`, give none. The value stays as it is.
+    null counts as a value. Parts that only may hold, as in `anyOf` and `if`, give none. The value stays as it is.
     """
     return _Filler(schema).filled(schema, value, MAX_DEPTH)
 
@@ -51,14 +51,14 @@ class _Filler:
         return value
 
     def _same_place(self, schema: Mapping[str, Any], levels: int) -> list[Mapping[str, Any]]:
-        """A schema and what must hold beside it."""
+        """A schema and those that must hold with it."""
         if levels == 0:
             raise TooManyDefaults
         reference, every = schema.get("$ref"), schema.get("allOf")
-        beside = [part_at(self._root, reference)] if isinstance(reference, str) else []
-        beside += every if isinstance(every, list) else []
+        joined = [part_at(self._root, reference)] if isinstance(reference, str) else []
+        joined += every if isinstance(every, list) else []
         found = [schema]
-        for each in beside:
+        for each in joined:
             self._spend()
             found += self._same_place(each, levels - 1) if isinstance(each, Mapping) else []
         return found

@@ -224,6 +224,11 @@ def validator_of(schema: Any, mask: str | None = None, top: str = "") -> Validat
     return _Checker(checker, _size(schema, _NOTES), widest(schema), names, top)
 
 
+def quick_check(check: ValidationErrors) -> Callable[[Any], bool] | None:
+    """Whether a value fits, without the reasons; None if the schema is too wide to answer that quickly."""
+    return check.quick if isinstance(check, _Checker) else None
+
+
 MAX_REPORTED = 500_000
 """Parts of a schema times parts and letters of a value up to which all that is wrong is told.
 
@@ -243,6 +248,11 @@ class _Checker:
     def __init__(self, checker: Any, size: int, wide: int, names: frozenset[str] | None, top: str) -> None:
         """`names`: those that may be told; None: all. `top`: what the value is called."""
         self._checker, self._size, self._wide, self._names, self._top = checker, size, wide, names, top
+
+    @property
+    def quick(self) -> Callable[[Any], bool] | None:
+        fits: Callable[[Any], bool] = self._checker.is_valid
+        return fits if self._wide <= NARROW else None
 
     def __call__(self, value: Any) -> list[str]:
         if self._wide > NARROW and sum(1 for _ in parts(value)) * self._wide > MAX_CHECKS:
@@ -366,7 +376,7 @@ _KINDS: dict[type, str] = {
 
 
 def _expected(error: jsonschema_rs.ValidationError) -> str | None:
-    """What is said of a value of a wrong type, without the value."""
+    """The sentence about a value of a wrong type; it does not show the value."""
     if error.kind.name != "type":
         return None
     expected = " or ".join(sorted(error.kind.as_dict()["types"]))

@@ -158,7 +158,7 @@ class Commands:
                 version=flow.version,
                 subject=subject,
                 labels={**(flow.definition.labels or {}), **(labels or {})},
-                input=checked_input(flow, given),
+                input=given if flow.definition.params is None else checked_input(flow, given),
                 rerun_of=rerun_of,
                 tags=own,
                 by=CALLER_NAME.get(),

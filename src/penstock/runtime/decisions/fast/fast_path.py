@@ -11,7 +11,7 @@ the same happens to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow, FlowStep, Way
+from penstock.flow.compile.promise import Promise
 from penstock.flow.decisions.creation import new_attempt
 from penstock.flow.model.plan import Answer, Attempt, Entry, Plan
 from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Origin, Snapshot, StepState
@@ -143,6 +144,7 @@ class Route(Struct, frozen=True):
     ok: bool = False  # the goal is reached
     tells_ok: bool = False  # and OK is not among what is fired
     rests: bool = False  # a run in which nothing moves after it has come to its end
+    fits: Callable[[Any], bool] | None = None  # whether the task may give this output; None: any
 
 
 class _Line:
@@ -194,7 +196,7 @@ def _end(flow: Flow, was: Snapshot, reported: Reported, now: datetime) -> Plan |
     state, firing = was.steps[element.step], was.firings[reported.firing]
     if route is None or state.latest != firing.number or len(state.live) != 1:
         return None
-    if (promise := flow.steps[element.step].promise) and promise.broken(done.port, done.output, done.set):
+    if route.fits is not None and not route.fits(done.output):
         return None
     line = _Line(was)
     if done.set is not None and not _set(line, done.set, element, now):
@@ -340,14 +342,20 @@ def _route_of(flow: Flow, place: tuple[str, str]) -> Route | None:
     name, port = place
     step = flow.steps[name]
     way = step.ways.get(port)
-    plain = way is not None and step.each is None and _is_plain(way)
+    plain = way is not None and step.each is None and _is_plain(way) and _is_quick(step.promise, port)
     fires = _fires(flow, way.names) if way is not None and plain else None
     route = None
     if way is not None and fires is not None:
         rests = not flow.outside and not flow.net.names_ok
-        route = Route(fires, way.ok, way.ok and OK not in way.names, rests)
+        fits = step.promise.fits.get(port) if step.promise is not None else None
+        route = Route(fires, way.ok, way.ok and OK not in way.names, rests, fits)
     flow.routes[place] = route
     return route
+
+
+def _is_quick(promise: Promise | None, port: str) -> bool:
+    """Whether the output alone shows, and shows quickly, that the task gave what it offers."""
+    return promise is None or (promise.sets is None and (port in promise.fits or port not in promise.outputs))
 
 
 def _is_plain(way: Way) -> bool:

@@ -21,6 +21,7 @@ from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
 from penstock.runtime.errors import Invalid
 from penstock.testing.executor import End, Player, usual_port
 from penstock.testing.played_run import Play
+from penstock.testing.stubbed_flow import unpromised
 from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
 from penstock.workers.task import Task, missing_tasks
@@ -67,7 +68,8 @@ def play(
     for name in flow.steps.keys() - real - stubs.keys():
         if flow.steps[name].task in tasks:
             stubs[name] = returns(None, usual_port(flow.steps[name].ports))
-    stubbed, cast = cast_of(flow, tasks, stubs, "stub")
+    silent = flow.steps.keys() - real - _speaking(body)
+    stubbed, cast = cast_of(unpromised(flow, silent), tasks, stubs, "stub")
     events = [{"event": each.event, "data": each.data} for each in body.events]
     made = world.begin(
         stubbed, _Redacted(cast, redact), input=body.input, subject=body.subject, events=events
@@ -146,6 +148,16 @@ def _stubs(flow: Flow, body: Try, before: str | None) -> dict[str, Any]:
     if before is not None:
         found[before] = returns(None, after=timedelta(days=36_500))
     return found
+
+
+def _speaking(body: Try) -> set[str]:
+    """The steps whose stubs say what is given or set: that must be what their tasks offer."""
+    lists = {name: given if isinstance(given, list) else [given] for name, given in body.stubs.items()}
+    return {
+        name
+        for name, each in lists.items()
+        if any(stub.output is not None or stub.set is not None for stub in each)
+    }
 
 
 def _stub(flow: Flow, name: str, given: TryStub) -> Stub:

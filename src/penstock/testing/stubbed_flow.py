@@ -38,12 +38,12 @@ def with_stubs(flow: Flow, stubbed: Callable[[FlowStep], bool]) -> Flow:
     return Flow(flow.definition, flow.net, steps, flow.wiring, flow.result, flow.version)
 
 
-def unpromised(flow: Flow, tasks: Collection[str]) -> Flow:
-    """The same flow, in which nothing is expected of some tasks: nobody plays them, and they give nothing."""
-    if not tasks:
+def unpromised(flow: Flow, names: Collection[str]) -> Flow:
+    """The same flow, in which some steps may give anything: they are not played, and give nothing."""
+    if not names:
         return flow
     steps = {
-        name: replace(step, promise=None) if step.task in tasks else step for name, step in flow.steps.items()
+        name: replace(step, promise=None) if name in names else step for name, step in flow.steps.items()
     }
     return Flow(flow.definition, flow.net, steps, flow.wiring, flow.result, flow.version)
 

@@ -171,7 +171,8 @@ def cast_of(
     if missing and others == "fail":
         raise NoTask(missing, [*tasks, *stubs])
     played = with_stubs(flow, lambda step: step.name in cast.steps or step.task in cast.named)
-    return unpromised(played, {*missing}), cast
+    idle = {step.name for step in flow.steps.values() if step.task in missing and step.name not in cast.steps}
+    return unpromised(played, idle), cast
 
 
 def _names(flow: Flow, name: str) -> bool:

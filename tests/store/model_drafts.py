@@ -82,11 +82,3 @@ class ModelDrafts:
             if before is None or each.version < before
         ]
         return lines[:limit]
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {}
-        for run in self.rows.runs.values():
-            if run.new.workflow in workflows:
-                of = found.setdefault(run.new.workflow, {"succeeded": 0})
-                of[run.status] = of.get(run.status, 0) + 1
-        return found

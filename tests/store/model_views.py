@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,8 +24,13 @@ from penstock.store.rows.rows import (
     PendingEventRow,
     QueueRow,
     Retained,
+    RunCount,
     RunRow,
     RunWaits,
+    Tally,
+    TallyByEnd,
+    TallyByVersion,
+    TallyByWorkflow,
     TaskRow,
     TimingRow,
     Version,
@@ -280,25 +286,13 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             return [row for rows in found for row in rows[:most]]
         return [row for rows in found for row in rows if row.firing in firings and row.index == WHOLE]
 
-    async def version_counts(
-        self, workflow: str, since: datetime, until: datetime
-    ) -> dict[tuple[int, str], int]:
-        found: dict[tuple[int, str], int] = {}
-        for run in self.rows.runs.values():
-            if run.new.workflow == workflow and since <= run.new.started_at < until:
-                place = (run.new.version, run.status)
-                found[place] = found.get(place, 0) + 1
-        return found
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        found: dict[tuple[str, str, int], int] = {}
-        for run in self.rows.runs.values():
-            if run.ended_at is not None and since <= run.ended_at < until:
-                place = (run.new.workflow, run.status, (run.ended_at - since) // width)
-                found[place] = found.get(place, 0) + 1
-        return found
+    async def tally(self, by: Tally) -> list[RunCount]:
+        groups = Counter(
+            (run.new.workflow, run.status, group)
+            for run in self.rows.runs.values()
+            if (group := _group(run, by)) is not None
+        )
+        return [RunCount(*place[:2], number, place[2]) for place, number in groups.items()]
 
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
@@ -455,6 +449,19 @@ def _beyond(row: RunRow, filter: Filter) -> bool:
     place, after = _place(row, filter), filter.after
     assert after is not None
     return place > after if filter.sort == "oldest" else place < after
+
+
+def _group(run: Run, by: Tally) -> int | None:
+    """The group that a run is counted with, if it is counted at all."""
+    match by:
+        case TallyByWorkflow():
+            return 0 if run.new.workflow in by.workflows else None
+        case TallyByVersion():
+            then = by.since <= run.new.started_at < by.until
+            return run.new.version if then and run.new.workflow == by.workflow else None
+        case TallyByEnd():
+            then = run.ended_at is not None and by.since <= run.ended_at < by.until
+            return (run.ended_at - by.since) // by.width if run.ended_at and then else None
 
 
 def _waits(run: Run, filter: Filter) -> bool:

@@ -52,10 +52,12 @@ from penstock.store.rows.rows import (
     QueueRow,
     Renewal,
     Retained,
+    RunCount,
     RunRow,
     RunState,
     RunWaits,
     StoredRun,
+    Tally,
     TaskRow,
     TimingRow,
     TokenChange,
@@ -114,18 +116,8 @@ class RunViews(Clock, Protocol):
     async def count(self, filter: Filter) -> dict[str, int]:
         """Status → how many."""
 
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Workflow → status → how many runs; a workflow without runs is not in it."""
-
-    async def version_counts(
-        self, workflow: str, since: datetime, until: datetime
-    ) -> dict[tuple[int, str], int]:
-        """How many runs of a workflow started then, by version and status."""
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        """How many runs ended then, by workflow, status and how many times `width` after `since`."""
+    async def tally(self, by: Tally) -> list[RunCount]:
+        """How many runs each group has of each status; of which there are none is left out."""
 
     async def timings(
         self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None

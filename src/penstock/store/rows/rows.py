@@ -189,6 +189,41 @@ class RunRow(Struct, frozen=True, kw_only=True):
     ended_at: datetime | None
 
 
+class TallyByWorkflow(Struct, frozen=True):
+    """All runs of these workflows."""
+
+    workflows: tuple[str, ...]
+
+
+class TallyByVersion(Struct, frozen=True):
+    """The runs of one workflow that started then."""
+
+    workflow: str
+    since: datetime
+    until: datetime
+
+
+class TallyByEnd(Struct, frozen=True):
+    """The runs that ended then, by intervals of a `width`."""
+
+    since: datetime
+    until: datetime
+    width: timedelta
+
+
+Tally = TallyByWorkflow | TallyByVersion | TallyByEnd
+"""What is counted, and by which group besides the status."""
+
+
+class RunCount(Struct, frozen=True):
+    """How many runs of a workflow have a status; `group` is the version, or the number of the interval."""
+
+    workflow: str
+    status: str
+    number: int
+    group: int = 0
+
+
 class RunState(Struct, frozen=True, gc=False):
     """How far a run has come: `seq` is the number of its last history entry."""
 

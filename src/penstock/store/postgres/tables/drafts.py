@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.postgres.tables.workflow_versions import has_text
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sql.run_lists import counts_by_workflow
 
 _LAST = 2**31 - 1
 
@@ -56,11 +55,3 @@ class PostgresDrafts:
         last = _LAST if before is None else before
         found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
         return [VersionLine(**row) for row in found]
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        async def work(work: Work) -> dict[str, dict[str, int]]:
-            names = list(workflows)
-            runs = await work.rows("count_runs_of_workflows", names=names)
-            return counts_by_workflow(runs, await work.rows("count_other_runs", names=names))
-
-        return await self.database.transact(work, changes=False, isolation="repeatable_read")

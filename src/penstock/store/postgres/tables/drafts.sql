@@ -20,13 +20,3 @@ SELECT draft.workflow, title, author, draft.at, draft.definition IS DISTINCT FRO
 -- name: list_versions
 SELECT version, note, at FROM version WHERE workflow = :workflow::text AND version < :before::integer
  ORDER BY version DESC LIMIT :limit::integer;
-
--- name: count_runs_of_workflows
-SELECT workflow, count(*) FROM run WHERE workflow = ANY(:names::text[]) GROUP BY workflow;
-
--- name: count_other_runs
--- All but those that went well: of these there may be a million.
-SELECT workflow, status, count(*) FROM run
- WHERE status IN ('running', 'waiting', 'paused', 'stalled', 'failed', 'canceled', 'timed_out')
-   AND workflow = ANY(:names::text[])
- GROUP BY workflow, status;

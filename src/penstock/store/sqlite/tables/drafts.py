@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sql.run_lists import counts_by_workflow
-from penstock.store.sqlite.session import NEVER, Session, json_list, moment, reads, struct, structs, writes
+from penstock.store.sqlite.session import NEVER, Session, moment, reads, struct, structs, writes
 from penstock.store.sqlite.tables.audit_log import changed, note_one
 from penstock.store.sqlite.tables.workflow_versions import has_text
 
@@ -45,12 +44,6 @@ def _versions(session: Session, workflow: str, before: int | None, limit: int) -
     return structs(VersionLine, session.rows("list_versions", values), at=moment)
 
 
-def _counts(session: Session, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-    names = json_list(workflows)
-    rows = (session.rows(query, (names,)) for query in ("count_runs_of_workflows", "count_other_runs"))
-    return counts_by_workflow(*rows)
-
-
 class SqliteDrafts:
     """See `store.protocol.Drafts`."""
 
@@ -59,4 +52,3 @@ class SqliteDrafts:
     drop_draft = writes(_drop)
     drafts = reads(_lines)
     versions = reads(_versions)
-    counts = reads(_counts)

@@ -17,13 +17,3 @@ SELECT draft.workflow, title, author, draft.at, draft.definition IS NOT version.
 
 -- name: list_versions
 SELECT version, note, at FROM version WHERE workflow = :workflow AND version < :before ORDER BY version DESC LIMIT :limit;
-
--- name: count_runs_of_workflows
-SELECT workflow, count(*) FROM run WHERE workflow IN (SELECT value FROM json_each(:names)) GROUP BY workflow;
-
--- name: count_other_runs
--- All but those that went well: of these there may be a million.
-SELECT workflow, status, count(*) FROM run
- WHERE status IN ('running', 'waiting', 'paused', 'stalled', 'failed', 'canceled', 'timed_out')
-   AND +workflow IN (SELECT value FROM json_each(:names))
- GROUP BY workflow, status;

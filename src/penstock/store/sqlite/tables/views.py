@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -16,8 +16,12 @@ from penstock.store.rows.rows import (
     LockRow,
     OldTask,
     QueueRow,
+    RunCount,
     RunRow,
     RunWaits,
+    Tally,
+    TallyByEnd,
+    TallyByWorkflow,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -38,6 +42,7 @@ from penstock.store.sqlite.session import (
     NEVER,
     Row,
     Session,
+    json_list,
     length,
     micros,
     moment,
@@ -142,21 +147,20 @@ def _timings(
     ]
 
 
-def _version_counts(
-    session: Session, workflow: str, since: datetime, until: datetime
-) -> dict[tuple[int, str], int]:
-    values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
-    versions, trouble, running = (
+def _tally(session: Session, by: Tally) -> list[RunCount]:
+    if isinstance(by, TallyByWorkflow):
+        names = json_list(by.workflows)
+        return tallied(*(session.rows(f"tally_{what}", (names,)) for what in ("workflows", "others")))
+    values: dict[str, Any] = {"since": micros(by.since), "until": micros(by.until)}
+    if isinstance(by, TallyByEnd):
+        return [
+            RunCount(*row) for row in session.named("tally_endings", {**values, "width": length(by.width)})
+        ]
+    values["workflow"] = by.workflow
+    versions, *others = (
         session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
     )
-    return tallied(versions, trouble, running)
-
-
-def _endings(
-    session: Session, since: datetime, until: datetime, width: timedelta
-) -> dict[tuple[str, str, int], int]:
-    values = {"since": micros(since), "until": micros(until), "width": width // timedelta(microseconds=1)}
-    return {(name, status, at): count for name, status, at, count in session.named("tally_endings", values)}
+    return tallied(versions, chain(*others))
 
 
 def _queues(session: Session) -> list[QueueRow]:
@@ -178,8 +182,7 @@ class SqliteViews:
 
     runs = reads(_runs)
     count = reads(_count)
-    version_counts = reads(_version_counts)
-    endings = reads(_endings)
+    tally = reads(_tally)
     timings = reads(_timings)
     logs = reads(_logs)
     tasks = reads(_tasks)

@@ -231,7 +231,6 @@ READS = frozenset(
         "facts",
         "outbox_messages",
         "outbox",
-        "source_times",
     }
 )
 """Verbs of a store that change nothing: their answer cannot be in doubt."""

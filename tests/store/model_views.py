@@ -96,7 +96,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         wanted = len(versions) if version is None else version
         return versions[wanted - 1] if 1 <= wanted <= len(versions) else None
 
-    async def workflows(self) -> list[WorkflowState]:
+    async def workflows(self, workflow: str | None = None) -> list[WorkflowState]:
         return [
             WorkflowState(
                 name=name,
@@ -104,8 +104,11 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
                 started=self.rows.started[name],
                 paused=self.rows.paused[name],
                 halted=self.rows.paused[None],
+                started_at=self.rows.started_at.get(name),
+                stopped_at=self.rows.stopped_at.get(name),
             )
             for name, versions in sorted(self.rows.versions.items())
+            if workflow in (None, name)
         ]
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
@@ -121,9 +124,6 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         if self.rows.started[workflow] and not started:
             self.rows.stopped_at[workflow] = self.clock()
         self.rows.started[workflow] = started
-
-    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
-        return self.rows.started_at.get(workflow), self.rows.stopped_at.get(workflow)
 
     async def set_paused(
         self,

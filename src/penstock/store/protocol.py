@@ -217,14 +217,11 @@ class WorkflowVersions(Protocol):
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
         """The newest first, those with a lower number than `before`."""
 
-    async def workflows(self) -> list[WorkflowState]:
-        """All, by name."""
+    async def workflows(self, workflow: str | None = None) -> list[WorkflowState]:
+        """All, by name; or only the one that is named, if it exists."""
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         """False: there is no such workflow."""
-
-    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
-        """When its source was started last, and when it was stopped last; None: never, or nobody knows."""
 
     async def set_paused(
         self,

@@ -124,6 +124,8 @@ class WorkflowState(Struct, frozen=True, kw_only=True):
     started: bool
     paused: bool
     halted: bool = False  # the whole installation is paused
+    started_at: datetime | None = None  # when its source was started last; None: never, or nobody knows
+    stopped_at: datetime | None = None
 
 
 WORKER_TIMEOUT = timedelta(seconds=60)

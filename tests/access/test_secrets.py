@@ -106,7 +106,7 @@ async def test_the_record_has_no_hash_that_tells_a_short_secret(access: Access, 
     for _ in range(2):
         await access.set_secret(ANYBODY_HERE, "pin", "1234")
 
-    first, second = [entry.row.after for entry in await store.audits(10, after=0)]
+    first, second = [entry.row.after for entry in (await store.audits(10, after=0)).entries]
     assert first != second
 
 

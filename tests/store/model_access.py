@@ -14,6 +14,7 @@ from penstock.store.rows.access import (
     AccessTokenRow,
     Audited,
     AuditHead,
+    AuditPage,
     AuditRow,
     Login,
     NewSession,
@@ -183,13 +184,9 @@ class ModelAccess:
     async def record(self, audits: Sequence[AuditRow]) -> None:
         self._record(*audits)
 
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
+    async def audits(self, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
         if after is not None:
-            return [entry for entry in self.doors.audits if entry.number > after][:limit]
-        found = [entry for entry in reversed(self.doors.audits) if before is None or entry.number < before]
-        return found[:limit]
-
-    async def audit_head(self) -> AuditHead:
-        return self._head()
+            found = [entry for entry in self.doors.audits if entry.number > after]
+        else:
+            found = [one for one in reversed(self.doors.audits) if before is None or one.number < before]
+        return AuditPage(found[:limit], self._head())

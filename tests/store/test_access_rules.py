@@ -61,7 +61,7 @@ def entry(action: str, target: str = "x", **given: Any) -> AuditRow:
 
 
 async def recorded(store: Store) -> list[str]:
-    return [one.row.action for one in await store.audits(1000, after=0)]
+    return [one.row.action for one in (await store.audits(1000, after=0)).entries]
 
 
 async def test_a_token_is_found_as_it_was_made(store: Store) -> None:
@@ -268,15 +268,15 @@ async def test_st12_entries_are_a_chain_whose_end_is_kept_apart(store: Store, cl
         entry("start", token_id=None, ip=None),
         entry("café ☕"),
     ]
-    empty = await store.audit_head()
+    empty = (await store.audits(0)).head
     await store.record(rows[:2])
     later = await clock.forward(0.000001)
     await store.record(rows[2:])
 
     first = chained(START, NOON, rows[:2])
     said = [*first, *chained(AuditHead(2, first[1].hash), later, rows[2:])]
-    assert await store.audits(10, after=0) == said
-    assert (empty, await store.audit_head()) == (START, AuditHead(3, said[2].hash))
+    assert (await store.audits(10, after=0)).entries == said
+    assert (empty, (await store.audits(0)).head) == (START, AuditHead(3, said[2].hash))
 
 
 async def test_st12_entries_are_read_page_by_page_from_both_ends(store: Store) -> None:
@@ -285,8 +285,8 @@ async def test_st12_entries_are_read_page_by_page_from_both_ends(store: Store) -
     def numbers(page: list[Audited]) -> list[int]:
         return [one.number for one in page]
 
-    newest = [numbers(await store.audits(2, before=before)) for before in (None, 4, 2, 1)]
-    oldest = [numbers(await store.audits(2, after=after)) for after in (0, 2, 4, 5)]
+    newest = [numbers((await store.audits(2, before=before)).entries) for before in (None, 4, 2, 1)]
+    oldest = [numbers((await store.audits(2, after=after)).entries) for after in (0, 2, 4, 5)]
 
     assert newest == [[5, 4], [3, 2], [1], []]
     assert oldest == [[1, 2], [3, 4], [5], []]
@@ -371,7 +371,7 @@ async def test_st12_nodes_that_record_at_once_make_one_chain(store: Store, other
         *(publish(node, "w", "one", b"", None, True, audit=entry("p")) for node in (store, other)),
     )
 
-    found = await store.audits(100, after=0)
+    found = (await store.audits(100, after=0)).entries
     assert sorted(one.row.action for one in found) == sorted(["a", "b", *"nm" * 10, *"s" * 6, "p"])
     assert found == _chained_as_found(found)
 

@@ -27,8 +27,7 @@ from typing import Any, Protocol
 from penstock.store.rows.access import (
     AccessToken,
     AccessTokenRow,
-    Audited,
-    AuditHead,
+    AuditPage,
     AuditRow,
     Login,
     NewSession,
@@ -402,13 +401,8 @@ class AuditLog(Protocol):
     async def record(self, audits: Sequence[AuditRow]) -> None:
         """Record what changes no other row."""
 
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
+    async def audits(self, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
         """With `after` those with a higher number, in order; otherwise the newest first, those `before` a number."""
-
-    async def audit_head(self) -> AuditHead:
-        """The number and hash of the last entry, as they are kept apart from it."""
 
 
 class Maintenance(Protocol):

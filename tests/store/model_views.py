@@ -320,14 +320,16 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
 
-    async def keep_note(self, name: str, text: str) -> str:
-        return self.rows.notes.setdefault(name, text)
-
-    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        was = self.rows.notes.pop(name, None) is not None
+    async def put_note(
+        self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+    ) -> str | None:
+        was = self.rows.notes.get(name)
+        if was is not None and not replace:
+            return was
+        self.rows.notes.pop(name, None)
         if text is not None:
             self.rows.notes[name] = text
-        self._record(audit if was or text is not None else None)
+        self._record(audit if was is not None or text is not None else None)
         return was
 
     async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:

@@ -55,7 +55,7 @@ class Running:
         self.vault = vault
         self.triggers, self.means, self.publishing = triggers, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
-        self.seals = CallbackTokens(store.keep_note)
+        self.seals = CallbackTokens(store)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)

@@ -318,11 +318,13 @@ class Notes(Protocol):
     async def notes(self, prefix: str) -> dict[str, str]:
         """All whose name begins so, by name."""
 
-    async def keep_note(self, name: str, text: str) -> str:
-        """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
+    async def put_note(
+        self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+    ) -> str | None:
+        """Keep a text, or (None) drop it; the text that was there before. `audit` is written where something changes.
 
-    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        """Keep a text, or (None) drop it; whether there was one. `audit` is written where something changes."""
+        Without `replace` a text that is there stays: the first of several callers wins.
+        """
 
 
 class AccessStore(Clock, Protocol):

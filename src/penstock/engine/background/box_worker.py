@@ -37,7 +37,7 @@ class Boxes:
     """Serves the task list of the built-in tasks."""
 
     def __init__(self, node: Node, world: TaskEnvironment) -> None:
-        world.seals = world.seals or CallbackTokens(node.store.keep_note)
+        world.seals = world.seals or CallbackTokens(node.store)
         world.jobs = world.jobs or Jobs(node.store, node.memory)
         world.record = self._record
         world.redaction = self._redaction

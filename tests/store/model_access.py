@@ -136,8 +136,17 @@ class ModelAccess:
         return login if until > self.clock() else None
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+        self,
+        name: str,
+        key_id: str,
+        sealed: bytes,
+        known: Sequence[str] = (),
+        audit: AuditRow | None = None,
+        *,
+        was: bytes | None = None,
     ) -> SecretRow | None:
+        if was is not None:
+            return self._reseal(name, was, key_id, sealed)
         keys = {row.key_id for row in self.doors.secrets.values()}
         if keys and (key_id not in keys or not keys <= set(known)):
             return None
@@ -168,12 +177,12 @@ class ModelAccess:
             return [row for row in rows if row.name in names]
         return [row for row in rows if row.name > after][:limit]
 
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+    def _reseal(self, name: str, was: bytes, key_id: str, sealed: bytes) -> SecretRow | None:
         row = self.doors.secrets.get(name)
         if row is None or row.sealed != was:
-            return False
-        self.doors.secrets[name] = replace(row, key_id=key_id, sealed=sealed)
-        return True
+            return None
+        made = self.doors.secrets[name] = replace(row, key_id=key_id, sealed=sealed)
+        return made
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         if self.doors.secrets.pop(name, None) is None:

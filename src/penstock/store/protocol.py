@@ -377,13 +377,20 @@ class Secrets(Protocol):
     """What is kept under lock."""
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+        self,
+        name: str,
+        key_id: str,
+        sealed: bytes,
+        known: Sequence[str] = (),
+        audit: AuditRow | None = None,
+        *,
+        was: bytes | None = None,
     ) -> SecretRow | None:
         """The next version of a secret. None: some secret is sealed with a key that is not `known`, or there are
-        secrets and none is sealed with this one; nothing changed."""
+        secrets and none is sealed with this one; nothing changed.
 
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        """Seal the same value with another key. False: it is not sealed as it `was` any more."""
+        With `was`, it is the same value and version under another key. None: it is not sealed as it was any more.
+        """
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         """False: there is no such secret."""

@@ -336,12 +336,12 @@ async def test_st12_what_is_done_to_workflows_is_recorded_where_something_change
 async def test_st12_what_is_done_to_drafts_notes_and_tokens_is_recorded_where_something_changes(
     store: Store,
 ) -> None:
-    draft = NewDraft(workflow="w", definition="one", title=None, author="ann")
-    await store.save_draft(draft, None, entry("save"))
-    await store.save_draft(draft, ["other"], entry("save other"))
-    await store.drop_draft("w", ["other"], entry("drop other"))
+    draft = NewDraft(definition="one", title=None, author="ann")
+    await store.save_draft("w", draft, None, entry("save"))
+    await store.save_draft("w", draft, ["other"], entry("save other"))
+    await store.save_draft("w", None, ["other"], entry("drop other"))
     for count in ("first", "second"):
-        await store.drop_draft("w", None, entry(f"drop {count}"))
+        await store.save_draft("w", None, None, entry(f"drop {count}"))
     for name, text in (("n", "1"), ("n", None), ("n", None)):
         await store.put_note(name, text, entry(f"note {text}"))
     for count in ("first", "second"):

@@ -250,14 +250,13 @@ class Drafts(Protocol):
         """All, by the name of their workflow."""
 
     async def save_draft(
-        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> DraftRow | None:
-        """The draft as it is kept; None: it is not what was expected, and stays."""
-
-    async def drop_draft(
-        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> bool | None:
-        """False: there is none. None: it is not what was expected, and stays."""
+        self,
+        workflow: str,
+        draft: NewDraft | None,
+        expect: Collection[str] | None = None,
+        audit: AuditRow | None = None,
+    ) -> datetime | None:
+        """Save the draft, or (None) drop it; when that was done. None: it is not what was expected, and stays."""
 
 
 class Approvals(Protocol):

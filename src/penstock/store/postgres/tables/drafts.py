@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
+
+from msgspec.structs import asdict
 
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
@@ -23,28 +26,23 @@ class PostgresDrafts:
         return DraftRow(**found[0]) if found else None
 
     async def save_draft(
-        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> DraftRow | None:
-        async def work(work: Work) -> DraftRow | None:
-            if not await has_text(work, draft.workflow, expect):
-                return None
-            values = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
-            [made] = await work.rows("put_draft", **values)
-            await note_one(work, audit)
-            return DraftRow(**made)
-
-        return await self.database.transact(work)
-
-    async def drop_draft(
-        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> bool | None:
-        async def work(work: Work) -> bool | None:
+        self,
+        workflow: str,
+        draft: NewDraft | None,
+        expect: Collection[str] | None = None,
+        audit: AuditRow | None = None,
+    ) -> datetime | None:
+        async def work(work: Work) -> datetime | None:
             if not await has_text(work, workflow, expect):
                 return None
-            if not await work.rows("drop_draft", workflow=workflow):
-                return False
-            await note_one(work, audit)
-            return True
+            if draft is None:
+                changed = await work.rows("drop_draft", workflow=workflow)
+            else:
+                changed = await work.rows("put_draft", workflow=workflow, **asdict(draft))
+            now: datetime = changed[0]["at"] if changed else await work.value("read_now")
+            if changed:
+                await note_one(work, audit)
+            return now
 
         return await self.database.transact(work)
 

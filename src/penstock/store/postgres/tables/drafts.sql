@@ -6,10 +6,10 @@ INSERT INTO draft (workflow, definition, title, author, at)
 VALUES (:workflow::text, :definition::text, :title::text, :author::text, penstock_now())
 ON CONFLICT (workflow) DO UPDATE SET definition = excluded.definition, title = excluded.title,
                                      author = excluded.author, at = excluded.at
-RETURNING workflow, definition, title, author, at;
+RETURNING at;
 
 -- name: drop_draft
-DELETE FROM draft WHERE workflow = :workflow::text RETURNING 1;
+DELETE FROM draft WHERE workflow = :workflow::text RETURNING penstock_now() AS at;
 
 -- name: list_drafts
 SELECT draft.workflow, title, author, draft.at, draft.definition IS DISTINCT FROM version.definition AS changed

@@ -355,15 +355,13 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
                 task.take_back(self.rows.runs[task.run].status == "paused", self.clock())
         return [task is not None for task in found]
 
-    async def give_up(self, prefix: str) -> int:
-        found = [
-            task
-            for task in self.rows.tasks.values()
-            if task.worker is not None and task.worker.startswith(prefix) and task.lease_until > self.clock()
-        ]
-        for task in found:
-            task.lease_until = self.clock()
-        return len(found)
+    async def deregister(self, worker: str, *, dead: bool = False) -> None:
+        if not dead:
+            self.rows.workers.pop(worker, None)
+            return
+        for task in self.rows.tasks.values():
+            if task.worker is not None and task.worker.startswith(worker):
+                task.lease_until = min(task.lease_until, self.clock())
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         self.rows.log_lines += [(self.rows.next(), line.run, line.body) for line in lines]

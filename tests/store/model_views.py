@@ -423,9 +423,6 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     async def register(self, worker: Worker) -> None:
         self.rows.workers[worker.id] = replace(worker, seen_at=self.clock())
 
-    async def deregister(self, worker: str) -> None:
-        self.rows.workers.pop(worker, None)
-
     async def facts(self) -> dict[str, Any]:
         return {"kind": "model"}
 

@@ -126,7 +126,7 @@ class Running:
             await vault.check()
         node = await Node.on(store, shared=shared, days=retention, suffix=suffix, redaction=vault.redaction)
         if not shared:  # nobody else has the store: whoever worked inside a node before is dead
-            await store.give_up(HERE)
+            await store.deregister(HERE, dead=True)
         worker = None
         if work and tasks:
             worker = Worker(

@@ -143,17 +143,14 @@ class Tasks(Protocol):
         """Give tasks back that were not begun: they are first in their list again, and have all their time to start.
         False: the lease was lost before, or ran out."""
 
-    async def give_up(self, prefix: str) -> int:
-        """The workers whose ids begin so are dead: their leases run out now. How many."""
-
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Keep what tasks wrote."""
 
     async def register(self, worker: Worker) -> None:
         """A worker is there, or still there; those that have gone without leaving are forgotten."""
 
-    async def deregister(self, worker: str) -> None:
-        """A worker has gone."""
+    async def deregister(self, worker: str, *, dead: bool = False) -> None:
+        """A worker has gone. `dead`: all whose ids begin so died without leaving, and their leases run out now."""
 
 
 class TaskViews(Clock, Protocol):

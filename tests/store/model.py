@@ -290,7 +290,9 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         found = self.rows.runs[run].pages if run in self.rows.runs else []
         return [body for first, last, body in found if last > after and first <= after + limit]
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+        for number in gone:
+            self.rows.messages.pop(number, None)
         now = self.clock()
         timers = _ripe(self.rows.timers, now, limit, patience, lambda timer: timer.due)
         tasks = _ripe(self.rows.tasks, now, limit, patience, lambda task: task.expires())
@@ -306,10 +308,6 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
     def _times(self) -> Iterable[datetime]:
         yield from (timer.due for timer in self.rows.timers.values())
         yield from (at for task in self.rows.tasks.values() for at, _ in task.limits())
-
-    async def discard(self, messages: Sequence[int]) -> None:
-        for number in messages:
-            self.rows.messages.pop(number, None)
 
     async def now(self) -> datetime:
         return self.clock()

@@ -95,15 +95,12 @@ class Runs(Clock, Protocol):
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of what was asked."""
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
         """What is due now, the oldest first, up to `limit` of each kind.
 
         What is handed out here is left alone by other callers for `patience`; if nobody uses it up by then, it
-        is handed out again.
+        is handed out again. Messages whose runs are `gone` are deleted first.
         """
-
-    async def discard(self, messages: Sequence[int]) -> None:
-        """Delete messages that are for nobody any more."""
 
 
 class RunViews(Clock, Protocol):

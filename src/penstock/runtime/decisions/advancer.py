@@ -247,7 +247,7 @@ class Advancer:
         if error is not None:
             log.error("run %s cannot be read and is left alone: %s", run, error)
         elif gone := [request.read for request in requests if request.read is not None]:
-            self._dispatch.discard(gone)
+            self._timers.discard(gone)
         told = UnknownRun(run) if error is None else UnreadableRun(run, error)
         for request in requests:
             request.tell(None, told)

@@ -225,10 +225,6 @@ class Dispatch:
         for nudge in self.nudges:
             nudge(run, elements)
 
-    def discard(self, messages: Sequence[int]) -> None:
-        """Messages for a run that is gone."""
-        self._tidying.begin(self._store.discard(messages))
-
     # -- what workers do -----------------------------------------------------------------------------------
 
     async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:

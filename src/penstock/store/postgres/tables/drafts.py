@@ -1,4 +1,4 @@
-"""Drafts of workflows, and lists of workflows for people."""
+"""Drafts of workflows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.postgres.tables.workflow_versions import has_text
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-
-_LAST = 2**31 - 1
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft
 
 
 class PostgresDrafts:
@@ -48,8 +46,3 @@ class PostgresDrafts:
 
     async def drafts(self) -> list[DraftLine]:
         return [DraftLine(**row) for row in await self.database.read("list_drafts")]
-
-    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        last = _LAST if before is None else before
-        found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
-        return [VersionLine(**row) for row in found]

@@ -16,7 +16,3 @@ SELECT draft.workflow, title, author, draft.at, draft.definition IS DISTINCT FRO
   FROM draft LEFT JOIN workflow ON workflow.name = draft.workflow
              LEFT JOIN version ON version.workflow = draft.workflow AND version.version = workflow.latest
  ORDER BY draft.workflow;
-
--- name: list_versions
-SELECT version, note, at FROM version WHERE workflow = :workflow::text AND version < :before::integer
- ORDER BY version DESC LIMIT :limit::integer;

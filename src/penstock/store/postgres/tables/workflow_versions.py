@@ -10,8 +10,10 @@ from penstock.store.postgres.commit.lock_grants import insert_messages
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import NewVersion, is_expected
+from penstock.store.rows.drafts import NewVersion, VersionLine, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
+
+_LAST = 2**31 - 1
 
 
 class PostgresWorkflowVersions:
@@ -41,6 +43,11 @@ class PostgresWorkflowVersions:
         else:
             found = await self.database.read("one_version", workflow=workflow, version=version)
         return Version(**found[0]) if found else None
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        last = _LAST if before is None else before
+        found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
+        return [VersionLine(**row) for row in found]
 
     async def workflows(self, workflow: str | None = None) -> list[WorkflowState]:
         if workflow is None:

@@ -6,6 +6,10 @@ SELECT workflow, version, definition, offers, note, at FROM version WHERE workfl
 SELECT workflow, version, definition, offers, note, at FROM version
  WHERE workflow = :workflow::text AND version = :version::integer;
 
+-- name: list_versions
+SELECT version, note, at FROM version WHERE workflow = :workflow::text AND version < :before::integer
+ ORDER BY version DESC LIMIT :limit::integer;
+
 -- name: insert_version
 INSERT INTO version (workflow, version, definition, offers, note, at)
 VALUES (:workflow::text, :version::integer, :definition::text, :offers::bytea, :note::text, penstock_now())

@@ -1,4 +1,4 @@
-"""Drafts of workflows, and lists of workflows for people."""
+"""Drafts of workflows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection
 from datetime import datetime
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sqlite.session import NEVER, Session, moment, reads, struct, structs, writes
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft
+from penstock.store.sqlite.session import Session, moment, reads, struct, structs, writes
 from penstock.store.sqlite.tables.audit_log import changed
 from penstock.store.sqlite.tables.workflow_versions import has_text
 
@@ -38,15 +38,9 @@ def _lines(session: Session) -> list[DraftLine]:
     return structs(DraftLine, session.rows("list_drafts"), at=moment, changed=bool)
 
 
-def _versions(session: Session, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-    values = (workflow, NEVER if before is None else before, limit)
-    return structs(VersionLine, session.rows("list_versions", values), at=moment)
-
-
 class SqliteDrafts:
     """See `store.protocol.Drafts`."""
 
     draft = reads(_draft)
     save_draft = writes(_save)
     drafts = reads(_lines)
-    versions = reads(_versions)

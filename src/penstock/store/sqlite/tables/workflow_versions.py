@@ -6,10 +6,20 @@ from collections.abc import Collection
 from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import NewVersion, is_expected
+from penstock.store.rows.drafts import NewVersion, VersionLine, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.store.sqlite.commit.lock_grants import insert_messages
-from penstock.store.sqlite.session import Row, Session, moment, moment_or_none, reads, struct, structs, writes
+from penstock.store.sqlite.session import (
+    NEVER,
+    Row,
+    Session,
+    moment,
+    moment_or_none,
+    reads,
+    struct,
+    structs,
+    writes,
+)
 from penstock.store.sqlite.tables.audit_log import changed, note_one
 
 
@@ -68,6 +78,11 @@ def _version(session: Session, workflow: str, version: int | None) -> Version | 
     return None if found is None else _row(found)
 
 
+def _versions(session: Session, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+    values = (workflow, NEVER if before is None else before, limit)
+    return structs(VersionLine, session.rows("list_versions", values), at=moment)
+
+
 def _workflows(session: Session, workflow: str | None = None) -> list[WorkflowState]:
     halted = _installation(session)
     query, values = ("list_workflows", ()) if workflow is None else ("one_workflow", (workflow,))
@@ -120,6 +135,7 @@ class SqliteWorkflowVersions:
 
     publish = writes(_publish)
     version = reads(_version)
+    versions = reads(_versions)
     workflows = reads(_workflows)
     set_started = writes(_set_started)
     set_paused = writes(_set_paused)

@@ -5,6 +5,9 @@ SELECT workflow, version, definition, offers, note, at FROM version WHERE workfl
 -- name: one_version
 SELECT workflow, version, definition, offers, note, at FROM version WHERE workflow = :workflow AND version = :version;
 
+-- name: list_versions
+SELECT version, note, at FROM version WHERE workflow = :workflow AND version < :before ORDER BY version DESC LIMIT :limit;
+
 -- name: insert_version
 INSERT INTO version (workflow, version, definition, offers, note, at)
 VALUES (:workflow, :version, :definition, :offers, :note, :at);

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from penstock.flow.model.run import ENDED
-from penstock.store.sql.run_lists import STATUSES
+from penstock.flow.model.run import ENDED, STATUSES
 
 BulkAction = Literal["cancel", "retry", "pause", "resume", "rerun"]
 Version = Annotated[int, Meta(ge=1, le=2**31 - 1)]

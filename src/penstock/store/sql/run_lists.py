@@ -15,12 +15,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from penstock.flow.model.run import ENDED, STATUSES
 from penstock.flow.values.name_patterns import matches
 from penstock.store.rows.rows import Filter, RunCount, RunRow
 from penstock.store.sql.index_scans import MAX_FOUND, MAX_TASKS, Dialect, Question, Writing
 
-STATUSES = ("running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out")
-ENDED = STATUSES[4:]
 UNTROUBLED = ("running", "succeeded")
 MAX_LINES = 40
 """Lines that are asked for in one statement."""
@@ -152,11 +151,11 @@ def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequ
     if driver == "status":
         return [_in_status(status) for status in filter.statuses or STATUSES]
     if driver == "end":
-        return [_in_status(status, "run_by_end") for status in filter.statuses or ENDED if status in ENDED]
+        return [_in_status(status, "run_by_end") for status in filter.statuses or STATUSES if status in ENDED]
     if driver == "found":
         return _PREFIXED
     if driver == "q":
-        statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
+        statuses = filter.statuses or tuple(x for x in STATUSES if x in ENDED or filter.sort != "ended")
         return [*_PREFIXED, *(partial(Writing.latest, status=status) for status in statuses)]
     return _DRIVEN[driver]
 

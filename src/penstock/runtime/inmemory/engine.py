@@ -38,7 +38,7 @@ from penstock.runtime.commands.validation import (
     plain_payload,
     validate_step,
 )
-from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Undelivered
+from penstock.runtime.decisions.correlation import NO_RUN
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
@@ -48,6 +48,7 @@ from penstock.runtime.errors import (
     UnknownRun,
 )
 from penstock.runtime.inmemory.executor import Executor
+from penstock.runtime.inmemory.inbox import Inbox, RefusedKey, Undelivered
 from penstock.runtime.inmemory.inline_run import play_through
 from penstock.runtime.inmemory.locks import Locks
 from penstock.runtime.node.clock import Alarm, Clock

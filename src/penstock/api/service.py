@@ -61,10 +61,10 @@ class Service(Struct, kw_only=True):
         node.dispatch.redaction = access.vault.redaction
         if (world := running.world) is not None and world.secrets is None:
             world.secrets = access.vault.resolve
-        hooks = Hooks(node.flows, node.commands, access.vault.secret, topics=topics)
+        hooks = Hooks(running.store, node.flows, node.commands, access.vault.secret, topics=topics)
         stores = running.means.stores
         stores.secrets = access.vault.secret
-        objects = ObjectHooks(hooks, stores, ObjectStarts(node.flows, node.commands, stores))
+        objects = ObjectHooks(hooks, stores, ObjectStarts(running.store, node.flows, node.commands, stores))
         counts = None if worker is None else worker.counts
         metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.triggers)
         return cls(

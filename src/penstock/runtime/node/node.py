@@ -55,7 +55,7 @@ class Node:
         self.memory = RunCache(store, self.flows)
         self.requests = RequestQueue()
         self.commands = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
-        self.repairs = RepairCommands(self.commands, self.flows, clock)
+        self.repairs = RepairCommands(store, self.commands, self.flows, clock)
         self.tokens = Tokens(store, self.memory, self.repairs, self.flows.managers)
         self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))

@@ -37,7 +37,9 @@ class ObjectTopicReader:
 
     async def run(self, trigger: Trigger) -> None:
         """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
-        starts = ObjectStarts(trigger.node.flows, trigger.node.commands, self._stores, trigger)
+        starts = ObjectStarts(
+            trigger.node.store, trigger.node.flows, trigger.node.commands, self._stores, trigger
+        )
         source = ObjectSource(trigger.workflow, self._matching)
         noticing = Noticing(self._stores, starts, lambda: [source])
         group = group_of(self._buses.group(self._bus), trigger.workflow, None, self._topic)

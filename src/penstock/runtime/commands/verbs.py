@@ -48,7 +48,8 @@ class FailRun(Struct, kw_only=True, forbid_unknown_fields=True):
 class Verb(Struct, frozen=True):
     """`name` is the method of the engine; `operation`, its path under `at` and what it `takes` are those of the API.
 
-    `bulk` are the statuses of the runs that a filter may find for it; none: it is done to one run at a time.
+    `bulk` are the statuses of the runs that a filter may find for it; none: it is done to one run at a time. `owned`:
+    people may do it to a run that an application manages.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Verb(Struct, frozen=True):
     at: str = "/api/runs/{id}"
     right: Literal["operate"] = "operate"
     makes_run: bool = False
+    owned: bool = False
 
     @property
     def path(self) -> str:
@@ -72,7 +74,14 @@ class Verb(Struct, frozen=True):
 
 
 _VERBS = (
-    Verb("cancel", "cancel_run", "Cancel a run; its clean-up steps still run, unless `force`.", Cancel, LIVE),
+    Verb(
+        "cancel",
+        "cancel_run",
+        "Cancel a run; its clean-up steps still run, unless `force`.",
+        Cancel,
+        LIVE,
+        owned=True,
+    ),
     Verb(
         "pause",
         "pause_run",

@@ -74,8 +74,7 @@ class Running:
         spare_collections()
         node.begin()
         if worker is not None:
-            node.dispatch.nudges.append(worker.nudge)
-            node.dispatch.local_workers[worker.id] = worker
+            node.dispatch.attach(worker)
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
         if triggers is not None:
             pulse = node.pulses["feeding"] = LoopHealth()

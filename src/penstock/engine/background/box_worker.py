@@ -74,8 +74,7 @@ class Boxes:
             self._world.open()
             if isinstance(self._world.jobs, Jobs):
                 await self._world.jobs.sweep()
-            self._node.dispatch.nudges.append(self.worker.nudge)
-            self._node.dispatch.local_workers[self.worker.id] = self.worker
+            self._node.dispatch.attach(self.worker)
             self._node.advancer.settled.append(Reminding(self._world).settled)
             self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
 

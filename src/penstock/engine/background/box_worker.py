@@ -75,7 +75,7 @@ class Boxes:
             if isinstance(self._world.jobs, Jobs):
                 await self._world.jobs.sweep()
             self._node.dispatch.attach(self.worker)
-            self._node.advancer.settled.append(Reminding(self._world).settled)
+            self._node.advancer.observe(Reminding(self._world).settled)
             self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
 
     def allow(self, grace: timedelta | None) -> None:

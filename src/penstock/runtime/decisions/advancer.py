@@ -116,9 +116,15 @@ class Advancer:
         self._lanes = asyncio.Semaphore(LANES)
         self._carrying: set[asyncio.Task[None]] = set()
         self._doubts = PoisonRuns(requests.submit)
-        self.settled = list(settled)
-        self.wrote: list[Wrote] = []
+        self._settled = list(settled)
+        self._wrote: list[Wrote] = []
         self.stale = self.decided = self.batches = 0
+
+    def observe(self, settled: Settled, wrote: Wrote | None = None) -> None:
+        """From now on, hear what was decided and written, and how long it took to write it."""
+        self._settled.append(settled)
+        if wrote is not None:
+            self._wrote.append(wrote)
 
     async def run(self) -> None:
         """Decide and write, for ever."""
@@ -279,7 +285,7 @@ class Advancer:
         self._clock.tell(committed.now, asked)
         took = self._clock.asked() - asked
         self._settle(changed, committed)
-        _observe(self.wrote, len(changed), took)
+        _observe(self._wrote, len(changed), took)
 
     async def _find_culprit(
         self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
@@ -358,7 +364,7 @@ class Advancer:
             self._tell_workers(*each)
         for decision in decisions:
             self._answer(decision)
-        _observe(self.settled, decisions)
+        _observe(self._settled, decisions)
 
     def _tell_workers(self, decision: Decision, change: Change, slots: Reserved) -> None:
         """There is work that was not handed over, or some is not wanted any more."""

@@ -45,7 +45,7 @@ class FlowCache:
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf
-        self.told: list[Callable[[], None]] = []  # whoever is notified when something is published or paused
+        self._observers: list[Callable[[], None]] = []
         self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[dict[str, WorkflowState]] | None = None
         self._next: asyncio.Task[dict[str, WorkflowState]] | None = None
@@ -117,12 +117,16 @@ class FlowCache:
         known = not self._shared and self._states  # where nobody else writes, what is known is so
         return list((known or await self._look()).values())
 
+    def observe(self, observer: Callable[[], None]) -> None:
+        """From now on, hear when something was published or paused."""
+        self._observers.append(observer)
+
     def forget(self) -> None:
         """Something was published or paused: look again."""
         self._forgotten += 1
         self._states = {}
-        for tell in self.told:
-            tell()
+        for observer in self._observers:
+            observer()
 
     async def _look(self) -> dict[str, WorkflowState]:
         """Read the states anew. Who asks while others read waits for the next reading, which all then share.

@@ -65,7 +65,13 @@ async def behind_engine(engine: Engine) -> Behind:
     seal = LeaseTokens(bytes.fromhex(key))
     node = running.node
     return Behind(
-        node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix, node.flows
+        gate=node.dispatch,
+        now=node.clock.now,
+        seal=seal,
+        notes=running.store,
+        own=running.tasks,
+        suffix=node.flows.suffix,
+        flows=node.flows,
     )
 
 

@@ -99,6 +99,7 @@ class Advancer:
 
     def __init__(
         self,
+        *,
         store: Runs,
         flows: FlowCache,
         memory: RunCache,

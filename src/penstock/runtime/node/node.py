@@ -66,7 +66,15 @@ class Node:
         )
         settled = [self.timers.settled, self.watching.settled, self.changes.settled]
         self.advancer = Advancer(
-            store, self.flows, self.memory, self.requests, self.dispatch, self.timers, clock, shared, settled
+            store=store,
+            flows=self.flows,
+            memory=self.memory,
+            requests=self.requests,
+            dispatch=self.dispatch,
+            timers=self.timers,
+            clock=clock,
+            shared=shared,
+            settled=settled,
         )
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.calls = CallStats()

@@ -72,7 +72,7 @@ class Faults:
         return random
 
 
-class Tally:
+class RunGroups:
     """What happened over many seeds."""
 
     def __init__(self) -> None:

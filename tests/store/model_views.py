@@ -25,12 +25,12 @@ from penstock.store.rows.rows import (
     QueueRow,
     Retained,
     RunCount,
+    RunGroups,
     RunRow,
+    RunsByEnd,
+    RunsByVersion,
+    RunsByWorkflow,
     RunWaits,
-    Tally,
-    TallyByEnd,
-    TallyByVersion,
-    TallyByWorkflow,
     TaskRow,
     TimingRow,
     Version,
@@ -286,13 +286,13 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             return [row for rows in found for row in rows[:most]]
         return [row for rows in found for row in rows if row.firing in firings and row.index == WHOLE]
 
-    async def tally(self, by: Tally) -> list[RunCount]:
-        groups = Counter(
+    async def counts(self, groups: RunGroups) -> list[RunCount]:
+        found = Counter(
             (run.new.workflow, run.status, group)
             for run in self.rows.runs.values()
-            if (group := _group(run, by)) is not None
+            if (group := _group(run, groups)) is not None
         )
-        return [RunCount(*place[:2], number, place[2]) for place, number in groups.items()]
+        return [RunCount(*place[:2], number, place[2]) for place, number in found.items()]
 
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
@@ -450,17 +450,17 @@ def _beyond(row: RunRow, filter: Filter) -> bool:
     return place > after if filter.sort == "oldest" else place < after
 
 
-def _group(run: Run, by: Tally) -> int | None:
+def _group(run: Run, groups: RunGroups) -> int | None:
     """The group that a run is counted with, if it is counted at all."""
-    match by:
-        case TallyByWorkflow():
-            return 0 if run.new.workflow in by.workflows else None
-        case TallyByVersion():
-            then = by.since <= run.new.started_at < by.until
-            return run.new.version if then and run.new.workflow == by.workflow else None
-        case TallyByEnd():
-            then = run.ended_at is not None and by.since <= run.ended_at < by.until
-            return (run.ended_at - by.since) // by.width if run.ended_at and then else None
+    match groups:
+        case RunsByWorkflow():
+            return 0 if run.new.workflow in groups.workflows else None
+        case RunsByVersion():
+            then = groups.since <= run.new.started_at < groups.until
+            return run.new.version if then and run.new.workflow == groups.workflow else None
+        case RunsByEnd():
+            then = run.ended_at is not None and groups.since <= run.ended_at < groups.until
+            return (run.ended_at - groups.since) // groups.width if run.ended_at and then else None
 
 
 def _waits(run: Run, filter: Filter) -> bool:

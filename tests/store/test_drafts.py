@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.store.protocol import Store
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, etag_of
-from penstock.store.rows.rows import RunCount, TallyByWorkflow
+from penstock.store.rows.rows import RunCount, RunsByWorkflow
 from tests.store.builders import NOON, A, B, C, end, given, new_run, publish, start
 from tests.store.conftest import Clock
 
@@ -108,12 +108,12 @@ async def test_versions_are_listed_newest_first_page_by_page(store: Store) -> No
 async def test_runs_are_counted_by_workflow_and_status(store: Store) -> None:
     await given(store, start(A), end(A, 1), start(B, status="waiting"), start(C, new_run(workflow="v")))
 
-    assert set(await store.tally(TallyByWorkflow(("w", "v", "x")))) == {
+    assert set(await store.counts(RunsByWorkflow(("w", "v", "x")))) == {
         RunCount("w", "succeeded", 1),
         RunCount("w", "waiting", 1),
         RunCount("v", "running", 1),
     }
-    assert await store.tally(TallyByWorkflow(("x",))) == []
+    assert await store.counts(RunsByWorkflow(("x",))) == []
 
 
 def version_of(text: str, **more: Any) -> NewVersion:

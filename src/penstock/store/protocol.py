@@ -52,11 +52,11 @@ from penstock.store.rows.rows import (
     Renewal,
     Retained,
     RunCount,
+    RunGroups,
     RunRow,
     RunState,
     RunWaits,
     StoredRun,
-    Tally,
     TaskRow,
     TimingRow,
     TokenChange,
@@ -112,7 +112,7 @@ class RunViews(Clock, Protocol):
     async def count(self, filter: Filter) -> dict[str, int]:
         """Status → how many."""
 
-    async def tally(self, by: Tally) -> list[RunCount]:
+    async def counts(self, groups: RunGroups) -> list[RunCount]:
         """How many runs each group has of each status; of which there are none is left out."""
 
     async def timings(
@@ -314,9 +314,9 @@ class Notes(Protocol):
     async def put_note(
         self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
     ) -> str | None:
-        """Keep a text, or (None) drop it; the text that was there before. `audit` is written where something changes.
+        """Keep a text, or (None) drop it; the former text. `audit` is written where something changes.
 
-        Without `replace` a text that is there stays: the first of several callers wins.
+        Without `replace` an existing text stays: the first of several callers wins.
         """
 
 

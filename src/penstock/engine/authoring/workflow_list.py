@@ -10,7 +10,7 @@ from penstock.engine.services import Running
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.queries.row_views import count_view
 from penstock.store.rows.drafts import DraftLine
-from penstock.store.rows.rows import TallyByWorkflow, WorkflowState
+from penstock.store.rows.rows import RunsByWorkflow, WorkflowState
 
 
 class Listing:
@@ -41,7 +41,7 @@ class Listing:
             if len(items) >= limit:
                 break
         counts: dict[str, dict[str, int]] = {item["name"]: {} for item in items}
-        for count in await store.tally(TallyByWorkflow(tuple(counts))):
+        for count in await store.counts(RunsByWorkflow(tuple(counts))):
             counts[count.workflow][count.status] = count.number
         return [{**item, "runs": count_view(counts[item["name"]])} for item in items]
 

@@ -17,7 +17,7 @@ from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.workflow_stats import DAY, lasted, percentiles
 from penstock.store.protocol import RunViews
 from penstock.store.rows.change import timed
-from penstock.store.rows.rows import Filter, RunCount, TallyByEnd
+from penstock.store.rows.rows import Filter, RunCount, RunsByEnd
 
 BUSIEST = 50
 """Workflows of which it is said how long their runs take."""
@@ -50,7 +50,7 @@ async def overview_of(
     if begin >= end:
         raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
     width = max((end - begin) / points, timedelta(microseconds=1))
-    found = await store.tally(TallyByEnd(begin, end, width))
+    found = await store.counts(RunsByEnd(begin, end, width))
     seen = [count for count in found if sees(count.workflow)]
     workflows: dict[str, dict[str, Any]] = {}
     for name in sorted({count.workflow for count in seen}):

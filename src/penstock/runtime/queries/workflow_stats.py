@@ -22,7 +22,7 @@ from penstock.runtime.codec.decoder import decode_page
 from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.history import Histories
 from penstock.store.rows.change import timed
-from penstock.store.rows.rows import Filter, RunCount, RunRow, TallyByVersion
+from penstock.store.rows.rows import Filter, RunCount, RunRow, RunsByVersion
 
 DAY = timedelta(days=1)
 SLICES, OF_SLICE = 10, 200
@@ -70,8 +70,8 @@ async def workflow_stats(
     begin = since or end - DAY
     if begin >= end:
         raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
-    tally = await store.tally(TallyByVersion(workflow, begin, end))
-    counts = [count for count in tally if version in (None, count.group)]
+    known = await store.counts(RunsByVersion(workflow, begin, end))
+    counts = [count for count in known if version in (None, count.group)]
     total = sum(count.number for count in counts)
     asked = Filter(workflow=workflow, version=version, since=begin, until=end)
     few = total <= FEW

@@ -191,13 +191,13 @@ class RunRow(Struct, frozen=True, kw_only=True):
     ended_at: datetime | None
 
 
-class TallyByWorkflow(Struct, frozen=True):
+class RunsByWorkflow(Struct, frozen=True):
     """All runs of these workflows."""
 
     workflows: tuple[str, ...]
 
 
-class TallyByVersion(Struct, frozen=True):
+class RunsByVersion(Struct, frozen=True):
     """The runs of one workflow that started then."""
 
     workflow: str
@@ -205,7 +205,7 @@ class TallyByVersion(Struct, frozen=True):
     until: datetime
 
 
-class TallyByEnd(Struct, frozen=True):
+class RunsByEnd(Struct, frozen=True):
     """The runs that ended then, by intervals of a `width`."""
 
     since: datetime
@@ -213,8 +213,8 @@ class TallyByEnd(Struct, frozen=True):
     width: timedelta
 
 
-Tally = TallyByWorkflow | TallyByVersion | TallyByEnd
-"""What is counted, and by which group besides the status."""
+RunGroups = RunsByWorkflow | RunsByVersion | RunsByEnd
+"""Which runs are counted, and by which group besides the status."""
 
 
 class RunCount(Struct, frozen=True):

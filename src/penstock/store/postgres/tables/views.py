@@ -20,11 +20,11 @@ from penstock.store.rows.rows import (
     OldTask,
     QueueRow,
     RunCount,
+    RunGroups,
     RunRow,
+    RunsByEnd,
+    RunsByWorkflow,
     RunWaits,
-    Tally,
-    TallyByEnd,
-    TallyByWorkflow,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -114,11 +114,11 @@ class PostgresViews:
             ]
         return [TimingRow(*row) for row in found]
 
-    async def tally(self, by: Tally) -> list[RunCount]:
-        asked = asdict(by)
-        if isinstance(by, TallyByEnd):
+    async def counts(self, groups: RunGroups) -> list[RunCount]:
+        asked = asdict(groups)
+        if isinstance(groups, RunsByEnd):
             return [RunCount(*row) for row in await self.database.read("tally_endings", **asked)]
-        workflows = isinstance(by, TallyByWorkflow)
+        workflows = isinstance(groups, RunsByWorkflow)
         queries = ("workflows", "others") if workflows else ("versions", "trouble", "running")
 
         async def work(work: Work) -> list[list[Any]]:

@@ -17,11 +17,11 @@ from penstock.store.rows.rows import (
     OldTask,
     QueueRow,
     RunCount,
+    RunGroups,
     RunRow,
+    RunsByEnd,
+    RunsByWorkflow,
     RunWaits,
-    Tally,
-    TallyByEnd,
-    TallyByWorkflow,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -147,16 +147,17 @@ def _timings(
     ]
 
 
-def _tally(session: Session, by: Tally) -> list[RunCount]:
-    if isinstance(by, TallyByWorkflow):
-        names = json_list(by.workflows)
+def _counts(session: Session, groups: RunGroups) -> list[RunCount]:
+    if isinstance(groups, RunsByWorkflow):
+        names = json_list(groups.workflows)
         return tallied(*(session.rows(f"tally_{what}", (names,)) for what in ("workflows", "others")))
-    values: dict[str, Any] = {"since": micros(by.since), "until": micros(by.until)}
-    if isinstance(by, TallyByEnd):
+    values: dict[str, Any] = {"since": micros(groups.since), "until": micros(groups.until)}
+    if isinstance(groups, RunsByEnd):
         return [
-            RunCount(*row) for row in session.named("tally_endings", {**values, "width": length(by.width)})
+            RunCount(*row)
+            for row in session.named("tally_endings", {**values, "width": length(groups.width)})
         ]
-    values["workflow"] = by.workflow
+    values["workflow"] = groups.workflow
     versions, *others = (
         session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
     )
@@ -182,7 +183,7 @@ class SqliteViews:
 
     runs = reads(_runs)
     count = reads(_count)
-    tally = reads(_tally)
+    counts = reads(_counts)
     timings = reads(_timings)
     logs = reads(_logs)
     tasks = reads(_tasks)

@@ -72,7 +72,7 @@ class Faults:
         return random
 
 
-class Tally:
+class RunGroups:
     """What happened over many seeds."""
 
     def __init__(self) -> None:
@@ -231,7 +231,6 @@ READS = frozenset(
         "facts",
         "outbox_messages",
         "outbox",
-        "source_times",
     }
 )
 """Verbs of a store that change nothing: their answer cannot be in doubt."""

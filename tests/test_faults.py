@@ -10,7 +10,7 @@ import pytest
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
-from tests.faults import Faults, Strike, Tally, Watch, faulty_gate, faulty_store, shrink
+from tests.faults import Faults, RunGroups, Strike, Watch, faulty_gate, faulty_store, shrink
 from tests.simloop import Process, SimLoop, current_process, run_simulated
 from tests.waiting import pass_time
 
@@ -53,7 +53,7 @@ def test_spared_and_stopped_faults_do_not_strike() -> None:
 
 
 def test_a_tally_says_what_never_happened() -> None:
-    tally = Tally()
+    tally = RunGroups()
     for seed in range(3):
         faults = Faults(seed, active=1, strikes=1)
         faults.strikes("struck")

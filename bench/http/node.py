@@ -88,7 +88,7 @@ async def _timed(engine: Engine, runs: int) -> float:
         if not left:
             done.set()
 
-    running.node.advancer.settled.append(settled)
+    running.node.advancer.observe(settled)
     numbers = iter(range(runs))
 
     async def start() -> None:

@@ -60,7 +60,9 @@ async def _hooks(engine: Engine) -> ObjectHooks:
     async def no_secret(name: str) -> str | None:
         return None
 
-    return ObjectHooks(Hooks(flows, intake, no_secret), stores, ObjectStarts(flows, intake, stores))
+    store = running.store
+    hooks = Hooks(store, flows, intake, no_secret)
+    return ObjectHooks(hooks, stores, ObjectStarts(store, flows, intake, stores))
 
 
 async def _tell(hooks: ObjectHooks, numbers: Any, most: int) -> int:

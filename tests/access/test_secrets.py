@@ -106,7 +106,7 @@ async def test_the_record_has_no_hash_that_tells_a_short_secret(access: Access, 
     for _ in range(2):
         await access.set_secret(ANYBODY_HERE, "pin", "1234")
 
-    first, second = [entry.row.after for entry in await store.audits(10, after=0)]
+    first, second = [entry.row.after for entry in (await store.audits(10, after=0)).entries]
     assert first != second
 
 
@@ -235,20 +235,20 @@ async def test_what_is_set_while_all_is_sealed_anew_is_sealed_anew_too(
 ) -> None:
     for name in ("a", "b"):
         await access.set_secret(ANYBODY_HERE, name, VALUE)
-    old, reseal = keys.keyring(), store.reseal_secret
+    old, put = keys.keyring(), store.put_secret
     ring = keys.add()
     set_again: list[str] = []
 
-    async def resealed(name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        done = await reseal(name, was, key_id, sealed)
+    async def resealed(name: str, key_id: str, sealed: bytes, *, was: bytes) -> SecretRow | None:
+        done = await put(name, key_id, sealed, was=was)
         if (
             name == "a" and key_id not in set_again
         ):  # a node that looked before sets it again, and "b" still has the old key
             set_again.append(key_id)
-            await store.put_secret("a", *old.seal("a", VALUE), ring.ids)
+            await put("a", *old.seal("a", VALUE), ring.ids)
         return done
 
-    monkeypatch.setattr(store, "reseal_secret", resealed)
+    monkeypatch.setattr(store, "put_secret", resealed)
     await access.vault.reseal(ring)
 
     monkeypatch.undo()

@@ -31,7 +31,9 @@ def test_a_browser_comes_in_through_the_provider_and_goes_where_it_wanted(serve:
                 redirect_uri=f"{client.base}/api/session/callback",
                 roles={"flow-authors": Grant("author")},
             )
-            client.service.oidc = Oidc(settings, client.service.store, Provider(provider.issuer, http))
+            client.service.oidc = Oidc(
+                settings, (await client.engine.running()).store, Provider(provider.issuer, http)
+            )
             async with browser.get(f"{client.base}/api/session") as unknown:
                 ways = unknown.status, (await unknown.json())["sign_in"]
             begin = f"{client.base}/api/session/oidc?back_to=/api/session"

@@ -268,11 +268,12 @@ def test_a_failure_that_is_called_back_has_no_secret(said: dict[str, Any], tmp_p
 
 
 def test_a_seal_names_its_attempt_and_cannot_be_changed() -> None:
-    async def keep(name: str, text: str) -> str:
-        return "ab" * 32
+    class Kept:
+        async def put_note(self, name: str, text: str, *, replace: bool) -> str | None:
+            return "ab" * 32
 
     async def main() -> None:
-        seals, place = CallbackTokens(keep), Attempted("run-1", 7, None, 2)
+        seals, place = CallbackTokens(Kept()), Attempted("run-1", 7, None, 2)
         id = await seals.issue(place)
 
         assert await seals.open(id) == place

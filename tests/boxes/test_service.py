@@ -337,7 +337,7 @@ def test_a_database_that_is_away_is_waited_for(what: str, tmp_path: Path) -> Non
         async with site(tmp_path) as here, functions(tasks=remote) as there:
             world = (await here.engine.running()).world
             assert world is not None
-            place, name = (world.turns, "others_over") if what == "turns" else (world, what)
+            place, name = (world.parts.turns, "others_over") if what == "turns" else (world, what)
             setattr(place, name, flaky)
             more = {"headers": {"X-Key": {"secret": "KEY"}}} if what == "secrets" else {"service": "TS_1"}
             flow = drives(there, action="get_status", turn="TA_1", **more)

@@ -204,8 +204,8 @@ def test_the_clock_of_the_store_need_not_be_that_of_the_files(
 
         return later
 
-    for name in ("now", "source_times"):
-        monkeypatch.setattr(SqliteStore, name, shifted(getattr(SqliteStore, name)))
+    for owner, name in ((SqliteStore, "now"), (Trigger, "source_times")):
+        monkeypatch.setattr(owner, name, shifted(getattr(owner, name)))
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)

@@ -226,6 +226,7 @@ def test_sns_brings_notifications_of_the_topic_that_the_store_names(tmp_path: Pa
                 return None
 
             hooks = Hooks(
+                running.store,
                 running.node.flows,
                 running.node.commands,
                 secret,
@@ -234,7 +235,9 @@ def test_sns_brings_notifications_of_the_topic_that_the_store_names(tmp_path: Pa
                 now=lambda: NOW,
             )
             kept = running.means.stores
-            taking = ObjectHooks(hooks, kept, ObjectStarts(running.node.flows, running.node.commands, kept))
+            taking = ObjectHooks(
+                hooks, kept, ObjectStarts(running.store, running.node.flows, running.node.commands, kept)
+            )
             await engine.publish(PICS, start=True)
             message = body(record("a.png", "ObjectRemoved:Delete")).decode()
             letter = json.dumps(AMAZON.letter(Message=message)).encode()

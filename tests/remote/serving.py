@@ -28,12 +28,13 @@ class Kept:
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
 
-    async def keep_note(self, name: str, text: str) -> str:
-        return self.kept.setdefault(name, text)
-
-    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        was = self.kept.pop(name, None) is not None
-        if text is not None:
+    async def put_note(
+        self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+    ) -> str | None:
+        was = self.kept.get(name)
+        if text is None:
+            self.kept.pop(name, None)
+        elif replace or was is None:
             self.kept[name] = text
         return was
 

@@ -95,8 +95,8 @@ def test_who_looks_on_cannot_make_what_is_durable_look_lost(caplog: pytest.LogCa
             def broken(*what: object) -> None:
                 raise KeyError("observer")
 
-            advancer.settled = [broken, *advancer.settled, lambda decisions: seen.append(len(decisions))]
-            advancer.wrote.append(broken)
+            advancer.observe(broken, broken)
+            advancer.observe(lambda decisions: seen.append(len(decisions)))
             id = await engine.start("w")
             assert (await engine.wait(id, 10))["status"] == "succeeded"
             assert sum(seen) >= 2

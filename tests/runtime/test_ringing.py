@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,9 +28,11 @@ class Store:
         self.tasks: list[DueTask] = []
         self.messages: list[Message] = []
         self.looks = 0
+        self.gone: list[int] = []
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int]) -> Due:
         self.looks += 1
+        self.gone += gone
         return Due(self.timers, self.tasks, self.messages, None, NOW)
 
 
@@ -49,6 +52,18 @@ def test_what_is_handed_out_again_before_it_is_decided_is_not_submitted_again() 
         submitted[1].tell("superseded")
         await ring.run_once()
         assert [request.rung for request in submitted] == [0, 1, 2, 1]
+
+    asyncio.run(main())
+
+
+def test_messages_for_runs_that_are_gone_are_deleted_at_the_next_look() -> None:
+    async def main() -> None:
+        store = Store(0)
+        ring, _ = ringing(store)
+        ring.discard([7])
+        await ring.run_once()
+        await ring.run_once()
+        assert (store.gone, store.looks) == ([7], 2)
 
     asyncio.run(main())
 

@@ -121,7 +121,7 @@ class World:
             in_time=in_time,
             damage=await self.store.check(),
             left=await count_left(self.store),
-            record=[each.row for each in await self.store.audits(EVERYTHING, before=None)],
+            record=[each.row for each in (await self.store.audits(EVERYTHING, before=None)).entries],
             ticks=self.clock_ran,
         )
 

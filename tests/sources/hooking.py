@@ -66,6 +66,7 @@ async def hooks_of(engine: Engine, web: Web | None = None, **secrets: str) -> Ho
         return {"NEW": SECRET, **secrets}.get(name)
 
     return Hooks(
+        node.store,
         node.flows,
         node.commands,
         secret,

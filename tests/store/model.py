@@ -290,7 +290,9 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         found = self.rows.runs[run].pages if run in self.rows.runs else []
         return [body for first, last, body in found if last > after and first <= after + limit]
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+        for number in gone:
+            self.rows.messages.pop(number, None)
         now = self.clock()
         timers = _ripe(self.rows.timers, now, limit, patience, lambda timer: timer.due)
         tasks = _ripe(self.rows.tasks, now, limit, patience, lambda task: task.expires())
@@ -306,10 +308,6 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
     def _times(self) -> Iterable[datetime]:
         yield from (timer.due for timer in self.rows.timers.values())
         yield from (at for task in self.rows.tasks.values() for at, _ in task.limits())
-
-    async def discard(self, messages: Sequence[int]) -> None:
-        for number in messages:
-            self.rows.messages.pop(number, None)
 
     async def now(self) -> datetime:
         return self.clock()
@@ -355,15 +353,13 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
                 task.take_back(self.rows.runs[task.run].status == "paused", self.clock())
         return [task is not None for task in found]
 
-    async def give_up(self, prefix: str) -> int:
-        found = [
-            task
-            for task in self.rows.tasks.values()
-            if task.worker is not None and task.worker.startswith(prefix) and task.lease_until > self.clock()
-        ]
-        for task in found:
-            task.lease_until = self.clock()
-        return len(found)
+    async def deregister(self, worker: str, *, dead: bool = False) -> None:
+        if not dead:
+            self.rows.workers.pop(worker, None)
+            return
+        for task in self.rows.tasks.values():
+            if task.worker is not None and task.worker.startswith(worker):
+                task.lease_until = min(task.lease_until, self.clock())
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         self.rows.log_lines += [(self.rows.next(), line.run, line.body) for line in lines]

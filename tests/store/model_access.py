@@ -14,6 +14,7 @@ from penstock.store.rows.access import (
     AccessTokenRow,
     Audited,
     AuditHead,
+    AuditPage,
     AuditRow,
     Login,
     NewSession,
@@ -135,8 +136,17 @@ class ModelAccess:
         return login if until > self.clock() else None
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+        self,
+        name: str,
+        key_id: str,
+        sealed: bytes,
+        known: Sequence[str] = (),
+        audit: AuditRow | None = None,
+        *,
+        was: bytes | None = None,
     ) -> SecretRow | None:
+        if was is not None:
+            return self._reseal(name, was, key_id, sealed)
         keys = {row.key_id for row in self.doors.secrets.values()}
         if keys and (key_id not in keys or not keys <= set(known)):
             return None
@@ -167,12 +177,12 @@ class ModelAccess:
             return [row for row in rows if row.name in names]
         return [row for row in rows if row.name > after][:limit]
 
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+    def _reseal(self, name: str, was: bytes, key_id: str, sealed: bytes) -> SecretRow | None:
         row = self.doors.secrets.get(name)
         if row is None or row.sealed != was:
-            return False
-        self.doors.secrets[name] = replace(row, key_id=key_id, sealed=sealed)
-        return True
+            return None
+        made = self.doors.secrets[name] = replace(row, key_id=key_id, sealed=sealed)
+        return made
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         if self.doors.secrets.pop(name, None) is None:
@@ -183,13 +193,9 @@ class ModelAccess:
     async def record(self, audits: Sequence[AuditRow]) -> None:
         self._record(*audits)
 
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
+    async def audits(self, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
         if after is not None:
-            return [entry for entry in self.doors.audits if entry.number > after][:limit]
-        found = [entry for entry in reversed(self.doors.audits) if before is None or entry.number < before]
-        return found[:limit]
-
-    async def audit_head(self) -> AuditHead:
-        return self._head()
+            found = [entry for entry in self.doors.audits if entry.number > after]
+        else:
+            found = [one for one in reversed(self.doors.audits) if before is None or one.number < before]
+        return AuditPage(found[:limit], self._head())

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
 from penstock.store.rows.rows import RunState, Version
@@ -38,23 +40,19 @@ class ModelDrafts:
         return self._drafts.get(workflow)
 
     async def save_draft(
-        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> DraftRow | None:
-        if not self._expected(draft.workflow, expect):
-            return None
-        fields = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
-        made = self._drafts[draft.workflow] = DraftRow(at=self.clock(), **fields)
-        self._record(audit)
-        return made
-
-    async def drop_draft(
-        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> bool | None:
+        self,
+        workflow: str,
+        draft: NewDraft | None,
+        expect: Collection[str] | None = None,
+        audit: AuditRow | None = None,
+    ) -> datetime | None:
         if not self._expected(workflow, expect):
             return None
         dropped = self._drafts.pop(workflow, None) is not None
-        self._record(audit if dropped else None)
-        return dropped
+        if draft is not None:
+            self._drafts[workflow] = DraftRow(workflow=workflow, at=self.clock(), **asdict(draft))
+        self._record(audit if dropped or draft is not None else None)
+        return self.clock()
 
     async def drafts(self) -> list[DraftLine]:
         return [
@@ -82,11 +80,3 @@ class ModelDrafts:
             if before is None or each.version < before
         ]
         return lines[:limit]
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {}
-        for run in self.rows.runs.values():
-            if run.new.workflow in workflows:
-                of = found.setdefault(run.new.workflow, {"succeeded": 0})
-                of[run.status] = of.get(run.status, 0) + 1
-        return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +24,12 @@ from penstock.store.rows.rows import (
     PendingEventRow,
     QueueRow,
     Retained,
+    RunCount,
+    RunGroups,
     RunRow,
+    RunsByEnd,
+    RunsByVersion,
+    RunsByWorkflow,
     RunWaits,
     TaskRow,
     TimingRow,
@@ -90,7 +96,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         wanted = len(versions) if version is None else version
         return versions[wanted - 1] if 1 <= wanted <= len(versions) else None
 
-    async def workflows(self) -> list[WorkflowState]:
+    async def workflows(self, workflow: str | None = None) -> list[WorkflowState]:
         return [
             WorkflowState(
                 name=name,
@@ -98,8 +104,11 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
                 started=self.rows.started[name],
                 paused=self.rows.paused[name],
                 halted=self.rows.paused[None],
+                started_at=self.rows.started_at.get(name),
+                stopped_at=self.rows.stopped_at.get(name),
             )
             for name, versions in sorted(self.rows.versions.items())
+            if workflow in (None, name)
         ]
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
@@ -115,9 +124,6 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         if self.rows.started[workflow] and not started:
             self.rows.stopped_at[workflow] = self.clock()
         self.rows.started[workflow] = started
-
-    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
-        return self.rows.started_at.get(workflow), self.rows.stopped_at.get(workflow)
 
     async def set_paused(
         self,
@@ -280,25 +286,13 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             return [row for rows in found for row in rows[:most]]
         return [row for rows in found for row in rows if row.firing in firings and row.index == WHOLE]
 
-    async def version_counts(
-        self, workflow: str, since: datetime, until: datetime
-    ) -> dict[tuple[int, str], int]:
-        found: dict[tuple[int, str], int] = {}
-        for run in self.rows.runs.values():
-            if run.new.workflow == workflow and since <= run.new.started_at < until:
-                place = (run.new.version, run.status)
-                found[place] = found.get(place, 0) + 1
-        return found
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        found: dict[tuple[str, str, int], int] = {}
-        for run in self.rows.runs.values():
-            if run.ended_at is not None and since <= run.ended_at < until:
-                place = (run.new.workflow, run.status, (run.ended_at - since) // width)
-                found[place] = found.get(place, 0) + 1
-        return found
+    async def counts(self, groups: RunGroups) -> list[RunCount]:
+        found = Counter(
+            (run.new.workflow, run.status, group)
+            for run in self.rows.runs.values()
+            if (group := _group(run, groups)) is not None
+        )
+        return [RunCount(*place[:2], number, place[2]) for place, number in found.items()]
 
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
@@ -326,14 +320,16 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
 
-    async def keep_note(self, name: str, text: str) -> str:
-        return self.rows.notes.setdefault(name, text)
-
-    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        was = self.rows.notes.pop(name, None) is not None
+    async def put_note(
+        self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+    ) -> str | None:
+        was = self.rows.notes.get(name)
+        if was is not None and not replace:
+            return was
+        self.rows.notes.pop(name, None)
         if text is not None:
             self.rows.notes[name] = text
-        self._record(audit if was or text is not None else None)
+        self._record(audit if was is not None or text is not None else None)
         return was
 
     async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
@@ -427,9 +423,6 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     async def register(self, worker: Worker) -> None:
         self.rows.workers[worker.id] = replace(worker, seen_at=self.clock())
 
-    async def deregister(self, worker: str) -> None:
-        self.rows.workers.pop(worker, None)
-
     async def facts(self) -> dict[str, Any]:
         return {"kind": "model"}
 
@@ -455,6 +448,19 @@ def _beyond(row: RunRow, filter: Filter) -> bool:
     place, after = _place(row, filter), filter.after
     assert after is not None
     return place > after if filter.sort == "oldest" else place < after
+
+
+def _group(run: Run, groups: RunGroups) -> int | None:
+    """The group that a run is counted with, if it is counted at all."""
+    match groups:
+        case RunsByWorkflow():
+            return 0 if run.new.workflow in groups.workflows else None
+        case RunsByVersion():
+            then = groups.since <= run.new.started_at < groups.until
+            return run.new.version if then and run.new.workflow == groups.workflow else None
+        case RunsByEnd():
+            then = run.ended_at is not None and groups.since <= run.ended_at < groups.until
+            return (run.ended_at - groups.since) // groups.width if run.ended_at and then else None
 
 
 def _waits(run: Run, filter: Filter) -> bool:

@@ -61,7 +61,7 @@ def entry(action: str, target: str = "x", **given: Any) -> AuditRow:
 
 
 async def recorded(store: Store) -> list[str]:
-    return [one.row.action for one in await store.audits(1000, after=0)]
+    return [one.row.action for one in (await store.audits(1000, after=0)).entries]
 
 
 async def test_a_token_is_found_as_it_was_made(store: Store) -> None:
@@ -207,14 +207,15 @@ async def test_a_secret_is_sealed_anew_only_where_it_is_what_was_read(store: Sto
     made = await store.put_secret("a", "k1", b"one", ["k1"])
 
     answers = [
-        await store.reseal_secret("a", b"other", "k2", b"lost"),
-        await store.reseal_secret("a", b"one", "k2", b"two"),
-        await store.reseal_secret("ghost", b"one", "k2", b"two"),
+        await store.put_secret("a", "k2", b"lost", was=b"other"),
+        await store.put_secret("a", "k2", b"two", was=b"one"),
+        await store.put_secret("ghost", "k2", b"two", was=b"one"),
     ]
 
-    assert answers == [False, True, False]
     assert made is not None
-    assert await store.secrets(["a"]) == [replace(made, key_id="k2", sealed=b"two")]
+    sealed = replace(made, key_id="k2", sealed=b"two")
+    assert answers == [None, sealed, None]
+    assert await store.secrets(["a"]) == [sealed]
 
 
 async def test_a_secret_is_refused_where_it_would_bring_a_second_key(store: Store) -> None:
@@ -243,7 +244,7 @@ async def test_what_the_keys_seal_changes_with_every_secret_that_is_set_or_dropp
     for name in ("a", "b", "a"):
         await store.put_secret(name, "k1", b"one", ["k1"])
         seen.append(await store.secret_keys())
-    await store.reseal_secret("a", b"one", "k2", b"two")
+    await store.put_secret("a", "k2", b"two", was=b"one")
     seen.append(await store.secret_keys())
     await store.drop_secret("a")
     await store.put_secret("c", "k1", b"one", ["k1"])
@@ -268,15 +269,15 @@ async def test_st12_entries_are_a_chain_whose_end_is_kept_apart(store: Store, cl
         entry("start", token_id=None, ip=None),
         entry("café ☕"),
     ]
-    empty = await store.audit_head()
+    empty = (await store.audits(0)).head
     await store.record(rows[:2])
     later = await clock.forward(0.000001)
     await store.record(rows[2:])
 
     first = chained(START, NOON, rows[:2])
     said = [*first, *chained(AuditHead(2, first[1].hash), later, rows[2:])]
-    assert await store.audits(10, after=0) == said
-    assert (empty, await store.audit_head()) == (START, AuditHead(3, said[2].hash))
+    assert (await store.audits(10, after=0)).entries == said
+    assert (empty, (await store.audits(0)).head) == (START, AuditHead(3, said[2].hash))
 
 
 async def test_st12_entries_are_read_page_by_page_from_both_ends(store: Store) -> None:
@@ -285,8 +286,8 @@ async def test_st12_entries_are_read_page_by_page_from_both_ends(store: Store) -
     def numbers(page: list[Audited]) -> list[int]:
         return [one.number for one in page]
 
-    newest = [numbers(await store.audits(2, before=before)) for before in (None, 4, 2, 1)]
-    oldest = [numbers(await store.audits(2, after=after)) for after in (0, 2, 4, 5)]
+    newest = [numbers((await store.audits(2, before=before)).entries) for before in (None, 4, 2, 1)]
+    oldest = [numbers((await store.audits(2, after=after)).entries) for after in (0, 2, 4, 5)]
 
     assert newest == [[5, 4], [3, 2], [1], []]
     assert oldest == [[1, 2], [3, 4], [5], []]
@@ -335,12 +336,12 @@ async def test_st12_what_is_done_to_workflows_is_recorded_where_something_change
 async def test_st12_what_is_done_to_drafts_notes_and_tokens_is_recorded_where_something_changes(
     store: Store,
 ) -> None:
-    draft = NewDraft(workflow="w", definition="one", title=None, author="ann")
-    await store.save_draft(draft, None, entry("save"))
-    await store.save_draft(draft, ["other"], entry("save other"))
-    await store.drop_draft("w", ["other"], entry("drop other"))
+    draft = NewDraft(definition="one", title=None, author="ann")
+    await store.save_draft("w", draft, None, entry("save"))
+    await store.save_draft("w", draft, ["other"], entry("save other"))
+    await store.save_draft("w", None, ["other"], entry("drop other"))
     for count in ("first", "second"):
-        await store.drop_draft("w", None, entry(f"drop {count}"))
+        await store.save_draft("w", None, None, entry(f"drop {count}"))
     for name, text in (("n", "1"), ("n", None), ("n", None)):
         await store.put_note(name, text, entry(f"note {text}"))
     for count in ("first", "second"):
@@ -371,7 +372,7 @@ async def test_st12_nodes_that_record_at_once_make_one_chain(store: Store, other
         *(publish(node, "w", "one", b"", None, True, audit=entry("p")) for node in (store, other)),
     )
 
-    found = await store.audits(100, after=0)
+    found = (await store.audits(100, after=0)).entries
     assert sorted(one.row.action for one in found) == sorted(["a", "b", *"nm" * 10, *"s" * 6, "p"])
     assert found == _chained_as_found(found)
 

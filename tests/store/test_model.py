@@ -227,8 +227,8 @@ class Machine(RuleBasedStateMachine):
         some = (
             data.draw(st.lists(st.sampled_from(sorted(self.messages)), max_size=2)) if self.messages else []
         )
-        self.runner.run(self.model.discard(some))
-        self.runner.run(self.store.discard([self.messages[number].number for number in some]))
+        self.runner.run(self.model.due(0, seconds(1), some))
+        self.runner.run(self.store.due(0, seconds(1), [self.messages[number].number for number in some]))
 
     @precondition(lambda self: self.focus in ("keys", "rows", "all"))
     @rule()

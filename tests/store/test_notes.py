@@ -12,7 +12,7 @@ async def test_a_note_is_kept_replaced_and_dropped(store: Store) -> None:
     ]
     dropped = [await store.put_note(name, None) for name in ("other", "nothing")]
 
-    assert (put, dropped) == ([False, False, True, False], [True, False])
+    assert (put, dropped) == ([None, None, "1", None], ["4", None])
     assert await store.notes("view/") == {"view/a": "2", "view/b": "3"}
     assert await store.notes("") == {"view/a": "2", "view/b": "3"}
 
@@ -21,11 +21,11 @@ async def test_the_settings_of_the_store_are_no_notes(store: Store) -> None:
     await store.set_paused(None, True, b"", None)
 
     assert await store.notes("") == {}
-    assert await store.put_note("paused", "no") is False
+    assert await store.put_note("paused", "no") is None
     assert [each.halted for each in await store.workflows()] == []
 
 
 async def test_a_text_that_is_kept_stays_that_of_whoever_came_first(store: Store) -> None:
-    kept = [await store.keep_note("key", text) for text in ("one", "two")]
+    found = [await store.put_note("key", text, replace=False) for text in ("one", "two")]
 
-    assert (kept, await store.notes("key")) == (["one", "one"], {"key": "one"})
+    assert (found, await store.notes("key")) == ([None, "one"], {"key": "one"})

@@ -55,6 +55,7 @@ ONLY_POSTGRES = {
         "installation_paused",
         "lock_audit",
         "lock_secrets",
+        "keep_note",
     ),  # many writers
     *("read_now", "backend", "read_facts", "table_sizes", "ring_bell"),  # a server
     *(

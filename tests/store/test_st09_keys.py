@@ -277,7 +277,7 @@ async def test_st10_an_event_whose_time_was_over_is_redelivered_to_the_run_that_
     )
 
     assert (first, second) == (True, False)
-    assert [each.row for each in await store.audits(10, after=0)] == [who]
+    assert [each.row for each in (await store.audits(10, after=0)).entries] == [who]
     assert await mail(store) == [(A, b"again")]
     assert await store.undelivered(0, 10) == []
 

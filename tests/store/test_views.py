@@ -13,7 +13,10 @@ from penstock.store.rows.rows import (
     LockRow,
     LogLine,
     QueueRow,
+    RunCount,
     RunRow,
+    RunsByEnd,
+    RunsByVersion,
     TimingRow,
     WaitingTasks,
     Worker,
@@ -379,16 +382,16 @@ async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
     await given(store, start(D, new_run(version=2)), end(D, 1))
 
     day = seconds(86400)
-    assert await store.version_counts("w", NOON, NOON + day) == {
-        (1, "running"): 2,
-        (1, "failed"): 1,
-        (2, "succeeded"): 1,
+    assert set(await store.counts(RunsByVersion("w", NOON, NOON + day))) == {
+        RunCount("w", "running", 2, 1),
+        RunCount("w", "failed", 1, 1),
+        RunCount("w", "succeeded", 1, 2),
     }
-    assert await store.version_counts("w", NOON + seconds(1), NOON + day) == {
-        (1, "running"): 1,
-        (1, "failed"): 1,
+    assert set(await store.counts(RunsByVersion("w", NOON + seconds(1), NOON + day))) == {
+        RunCount("w", "running", 1, 1),
+        RunCount("w", "failed", 1, 1),
     }
-    assert await store.version_counts("none", NOON, NOON + day) == {}
+    assert await store.counts(RunsByVersion("none", NOON, NOON + day)) == []
 
 
 async def test_ends_are_counted_by_workflow_status_and_time(store: Store) -> None:
@@ -396,8 +399,8 @@ async def test_ends_are_counted_by_workflow_status_and_time(store: Store) -> Non
     await given(store, start(D, new_run()), end(D, 1, at=NOON + seconds(90)))
 
     hour = seconds(3600)
-    assert await store.endings(NOON, NOON + 4 * hour, hour) == {
-        ("w", "succeeded", 0): 1,
-        ("w", "failed", 3): 1,
+    assert set(await store.counts(RunsByEnd(NOON, NOON + 4 * hour, hour))) == {
+        RunCount("w", "succeeded", 1, 0),
+        RunCount("w", "failed", 1, 3),
     }
-    assert await store.endings(NOON, NOON + 3 * hour, hour) == {("w", "succeeded", 0): 1}
+    assert await store.counts(RunsByEnd(NOON, NOON + 3 * hour, hour)) == [RunCount("w", "succeeded", 1, 0)]

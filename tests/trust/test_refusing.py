@@ -66,7 +66,7 @@ async def flood(client: Client, headers: dict[str, str], told: Told) -> None:
 
 async def trouble(client: Client, url: str, told: Told) -> None:
     """The database is not there for a moment, or has no room, three times while they ask."""
-    store: Any = client.service.store
+    store: Any = (await client.engine.running()).store
     for answers in (15, 35, 55):
         await until(told.statuses.total, f"{answers} answers", so=partial(le, answers), pause=0.005)
         if is_shared(url):
@@ -89,7 +89,7 @@ async def room(store: Any, pages: int) -> None:
 
 async def stored(client: Client) -> dict[int, str]:
     """Number → run, of all that are there."""
-    rows = await client.service.store.runs(Filter(limit=1_000_000))
+    rows = await (await client.engine.running()).store.runs(Filter(limit=1_000_000))
     assert len({row.subject for row in rows}) == len(rows), "a number is there twice"
     return {int(row.subject or -1): row.id for row in rows}
 

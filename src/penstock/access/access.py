@@ -173,7 +173,7 @@ class Access:
 
     async def audit(self, before: int | None, limit: int) -> tuple[Audited, ...]:
         """What people did, newest first."""
-        return tuple(await self._store.audits(limit, before=before))
+        return tuple((await self._store.audits(limit, before=before)).entries)
 
     async def verify_audit(self) -> str | None:
         """None: the record is whole; otherwise the first thing that is wrong."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from penstock.store.rows.access import Audited, AuditHead
+from penstock.store.rows.access import Audited, AuditHead, AuditPage
 from penstock.store.rows.audit_chain import START, hash_of
 
 PAGE = 1000
@@ -54,20 +54,17 @@ def verify_chain(entries: Iterable[Audited], head: AuditHead) -> str | None:
 class Record(Protocol):
     """Where the entries are."""
 
-    async def audits(self, limit: int, *, after: int | None = None) -> list[Audited]: ...
-
-    async def audit_head(self) -> AuditHead: ...
+    async def audits(self, limit: int, *, after: int | None = None) -> AuditPage: ...
 
 
 async def verify_audit(record: Record) -> str | None:
     """As `verify_chain`, for all that a store has, page by page. What comes meanwhile is not looked at."""
-    head, chain = await record.audit_head(), Chain()
-    while chain.last.number < head.number:
-        page = await record.audits(min(PAGE, head.number - chain.last.number), after=chain.last.number)
-        for entry in page:
+    page, chain = await record.audits(PAGE, after=0), Chain()
+    head = page.head
+    while page.entries and (left := head.number - chain.last.number) > 0:
+        for entry in page.entries[:left]:
             problem = chain.problem(entry)
             if problem is not None:
                 return problem
-        if not page:
-            break
+        page = await record.audits(PAGE, after=chain.last.number)
     return chain.problem_at_end(head)

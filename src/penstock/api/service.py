@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -20,7 +20,7 @@ from penstock.objects.stores import Stores
 from penstock.sources.hooks.hooks import Hooks
 from penstock.sources.objects.notifications import ObjectHooks
 from penstock.sources.objects.starts import ObjectStarts
-from penstock.store.protocol import Store
+from penstock.store.protocol import Maintenance, Notes, WorkflowVersions
 
 
 class Limiters(Struct):
@@ -31,11 +31,15 @@ class Limiters(Struct):
     logins: Limiter = field(default_factory=lambda: Limiter(LOGIN_RATE))
 
 
+class ServiceRows(Maintenance, Notes, WorkflowVersions, Protocol):
+    """What calls read besides what the engine does for them."""
+
+
 class Service(Struct, kw_only=True):
     """One Penstock behind an HTTP surface. `open` says that it is bound to loopback and needs no sign-in."""
 
     engine: Engine
-    store: Store
+    store: ServiceRows
     access: Access
     hooks: Hooks
     objects: ObjectHooks
@@ -61,10 +65,10 @@ class Service(Struct, kw_only=True):
         node.dispatch.redaction = access.vault.redaction
         if (world := running.world) is not None and world.secrets is None:
             world.secrets = access.vault.resolve
-        hooks = Hooks(node.flows, node.commands, access.vault.secret, topics=topics)
+        hooks = Hooks(running.store, node.flows, node.commands, access.vault.secret, topics=topics)
         stores = running.means.stores
         stores.secrets = access.vault.secret
-        objects = ObjectHooks(hooks, stores, ObjectStarts(node.flows, node.commands, stores))
+        objects = ObjectHooks(hooks, stores, ObjectStarts(running.store, node.flows, node.commands, stores))
         counts = None if worker is None else worker.counts
         metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.triggers)
         return cls(

@@ -9,17 +9,20 @@ from __future__ import annotations
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
-from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from secrets import token_hex
+from typing import Protocol
 
 from msgspec import DecodeError, Struct, ValidationError, msgpack
 
 NOTE = "installation/callback-key"
 _TAG = 16
 
-Keep = Callable[[str, str], Awaitable[str]]
-"""`Store.keep_note`."""
+
+class KeyNotes(Protocol):
+    """The role of `Store` that keeps the key."""
+
+    async def put_note(self, name: str, text: str, *, replace: bool) -> str | None: ...
 
 
 class Attempted(Struct, frozen=True, array_like=True):
@@ -34,8 +37,8 @@ class Attempted(Struct, frozen=True, array_like=True):
 class CallbackTokens:
     """Makes and opens the ids of callbacks."""
 
-    def __init__(self, keep: Keep) -> None:
-        self._keep = keep
+    def __init__(self, notes: KeyNotes) -> None:
+        self._notes = notes
         self._key: bytes | None = None
 
     async def issue(self, place: Attempted) -> str:
@@ -55,5 +58,6 @@ class CallbackTokens:
 
     async def _tag(self, body: bytes) -> bytes:
         if self._key is None:
-            self._key = bytes.fromhex(await self._keep(NOTE, token_hex(32)))
+            fresh = token_hex(32)
+            self._key = bytes.fromhex(await self._notes.put_note(NOTE, fresh, replace=False) or fresh)
         return hmac.new(self._key, b"penstock callback\0" + body, sha256).digest()[:_TAG]

@@ -64,9 +64,9 @@ async def _beside(
 
 async def callback_url(world: TaskEnvironment, ctx: Context) -> str:
     """The address that ends this attempt when it is called. Raises Failing."""
-    if world.public_url is None or world.seals is None:
+    if world.public_url is None or world.parts.seals is None:
         raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")
-    id = await world.seals.issue(Attempted(*ctx.place))
+    id = await world.parts.seals.issue(Attempted(*ctx.place))
     return f"{world.public_url.rstrip('/')}/hooks/callback/{id}"
 
 

@@ -49,9 +49,9 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
             outcome: Outcome = await does(world, ctx, **_fitting(offer, params))
         except Failing as failing:
             outcome = failing.outcome
-        if isinstance(outcome, Failed) and outcome.error.kind == "egress" and world.record is not None:
+        if isinstance(outcome, Failed) and outcome.error.kind == "egress" and world.parts.record is not None:
             workflow, run = ctx.run["workflow"], ctx.run["id"]
-            await world.record(
+            await world.parts.record(
                 AuditRow(
                     actor=f"workflow {workflow}",
                     token_id=None,
@@ -61,8 +61,8 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
                     reason=outcome.error.message[:1000],
                 )
             )
-        if isinstance(outcome, Done) and ctx.secrets and world.redaction is not None:
-            return redacted_answer(outcome, await world.redaction())
+        if isinstance(outcome, Done) and ctx.secrets and world.parts.redaction is not None:
+            return redacted_answer(outcome, await world.parts.redaction())
         return outcome
 
     return done

@@ -71,8 +71,8 @@ async def send_mail(world: TaskEnvironment, ctx: Context, **params: Any) -> Outc
     got = [each for each in to if each in had.got or each not in (*codes, *refused)]
     if any(code < 500 for code in codes.values()):
         # For the next attempt: who got the mail must not get it again because another was put off.
-        if world.jobs is not None:
-            await world.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
+        if world.parts.jobs is not None:
+            await world.parts.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
         raise _refused(codes)
     if not got:
         raise _refused(codes)
@@ -89,7 +89,7 @@ class Had(Struct, frozen=True):
 
 
 async def _had(world: TaskEnvironment, ctx: Context) -> Had:
-    kept = await world.jobs.known(ctx) if world.jobs is not None and ctx.again else None
+    kept = await world.parts.jobs.known(ctx) if world.parts.jobs is not None and ctx.again else None
     return Had() if kept is None else msgspec.json.decode(kept, type=Had)
 
 

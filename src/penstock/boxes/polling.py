@@ -52,7 +52,7 @@ class Polling:
     """One attempt of a step that polls: `call` begins the job."""
 
     def __init__(self, world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> None:
-        self._world, self._ctx, self._call, self._jobs = world, ctx, call, world.jobs
+        self._world, self._ctx, self._call, self._jobs = world, ctx, call, world.parts.jobs
         poll = params["poll"]
         self._said = str(poll.get("url") or "")
         every = span_of(poll.get("every", "5s"), "poll.every")
@@ -88,7 +88,7 @@ class Polling:
 
     async def _is_public(self, url: str) -> bool:
         """Whether an address shows no secret. One that does is not kept: backups would have it."""
-        redact = None if self._world.redaction is None else await self._world.redaction()
+        redact = None if self._world.parts.redaction is None else await self._world.parts.redaction()
         return redact is None or redact(url) == url
 
     async def _ask(self, url: str, first: float) -> Any:

@@ -253,7 +253,7 @@ class _Driver:
 
     async def _announce(self) -> None:
         """What has a `turn` waits for calls of other nodes, what has only a `key` tells them that it calls."""
-        turns, turn, key = self._world.turns, self._params.get("turn"), self._params.get("key")
+        turns, turn, key = self._world.parts.turns, self._params.get("turn"), self._params.get("key")
         if turns is None:
             return
         if turn is not None:

@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from msgspec import Struct
+
 from penstock.boxes.callback_tokens import CallbackTokens
 from penstock.boxes.egress import Egress
 from penstock.boxes.failures import Unready, wrong
@@ -54,6 +56,17 @@ Record = Callable[[AuditRow], Awaitable[None]]
 Redaction = Callable[[], Awaitable[Callable[[Any], Any]]]
 
 
+class EnvironmentParts(Struct, frozen=True, kw_only=True):
+    """What an engine gives the environment of its tasks."""
+
+    seals: CallbackTokens | None = None  # of the store; none where nobody could call back
+    jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
+    record: Record | None = None  # where what was denied is written down
+    redaction: Redaction | None = None  # with every secret of the moment
+    turns: OtherCalls | None = None  # of the store; none where there is one process only
+    rested: Callable[[], None] | None = None  # who is told that one more only waits
+
+
 class TaskEnvironment:
     """Made by whoever runs an engine; without an allow-list nothing is called."""
 
@@ -72,24 +85,23 @@ class TaskEnvironment:
         self.payload_limit = payload_limit or limit_in_force()
         self.secrets = secrets
         self.only = only  # the built-in tasks that are done in it; None: all
-        self.seals: CallbackTokens | None = None  # of the store; none where nobody could call back
-        self.jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
+        self.parts = EnvironmentParts()
         self.stores = Stores()
-        self.redaction: Redaction | None = None  # with every secret of the moment
-        self.record: Record | None = None  # where what was denied is written down
         self.own: dict[str, Callable[[], Awaitable[str]]] = {}  # secrets that the server itself makes
         self.renewals: dict[str, Callable[[str], None]] = {}  # who is told that such a secret is not accepted
         # Where registered services are now.
         self.addresses: Callable[[str], Awaitable[str | None]] | None = None
-        self.turns: OtherCalls | None = None  # of the store; none where there is one process only
         self._callers: Counter[str] = Counter()  # attempts under way, by key
         self._ends: set[asyncio.Task[None]] = set()
         self.resting = 0  # attempts that only wait for the time to ask again
-        self.rested: Callable[[], None] | None = None  # who is told that one more does
         self._hurry = asyncio.Event()
         self._turns: dict[str, asyncio.Future[Any]] = {}
         self._sessions: dict[float, ClientSession] = {}  # by how long they keep connections
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def attach(self, parts: EnvironmentParts) -> None:
+        """An engine serves tasks in it from now on."""
+        self.parts = parts
 
     async def presign(self, access: str, data: Any) -> str:
         """A URL of the object that the data of a run is about, to `read` or `write`. Raises PenstockError."""
@@ -144,8 +156,8 @@ class TaskEnvironment:
             yield
             return
         self.resting += 1
-        if self.rested is not None:
-            self.rested()
+        if self.parts.rested is not None:
+            self.parts.rested()
         try:
             yield
         finally:
@@ -190,7 +202,7 @@ class TaskEnvironment:
     @contextmanager
     def calling(self, key: Any) -> Iterator[None]:
         """An attempt that calls under a key; once its last call is over, other nodes need not wait for it."""
-        name, turns = str(key), self.turns
+        name, turns = str(key), self.parts.turns
         self._callers[name] += 1
         try:
             yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -39,7 +39,7 @@ from penstock.runtime.errors import (
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import ROOM
 from penstock.steps.io_steps import KEY
-from penstock.store.protocol import Approvals, Store
+from penstock.store.protocol import Approvals, InboundEvents
 from penstock.store.rows.change import Seen
 from penstock.store.rows.rows import ApprovalRow, LogLine
 
@@ -62,10 +62,14 @@ class Which(Struct, frozen=True, kw_only=True):
         return self.workflow in (None, row.workflow) and (self.sees is None or self.sees(row.workflow))
 
 
+class AnswerRows(Approvals, InboundEvents, Protocol):
+    """What people are asked to decide, and what services report."""
+
+
 class DecisionsAndReports:
     """Approvals, callbacks and reports."""
 
-    def __init__(self, store: Store, node: Node, seals: CallbackTokens) -> None:
+    def __init__(self, store: AnswerRows, node: Node, seals: CallbackTokens) -> None:
         self._store, self._node, self._seals = store, node, seals
 
     async def approvals(

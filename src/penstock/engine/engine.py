@@ -10,6 +10,8 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from msgspec import Struct
+
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.application import ApplicationServices
 from penstock.engine.authoring.drafts import Drafts
@@ -43,20 +45,31 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
+class Parts(Struct, frozen=True):
+    """What an engine that is open delegates to."""
+
+    workflows: Workflows
+    runs: Runs
+    calls: Calls
+    queries: RunQueries
+    operations: Operations
+    decisions: DecisionsAndReports
+    applications: ApplicationServices
+
+
 def delegate(
-    method: Callable[Concatenate[Any, P], Coroutine[Any, Any, Result]],
+    part: str, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, Result]]
 ) -> Callable[Concatenate[Engine, P], Coroutine[Any, Any, Result]]:
     """A method of a part as one of the engine, which its first call opens."""
-    part = method.__qualname__.partition(".")[0]
 
     @functools.wraps(method)
     async def delegating(self: Engine, /, *args: P.args, **how: P.kwargs) -> Result:
-        if self._closed or not self._parts:
+        if self._closed or self._parts is None:
             await self._open()
         call = current_call()
         if call is None or call.over:
-            return await one_call(method, self._parts[part], *args, **how)
-        return await method(self._parts[part], *args, **how)
+            return await one_call(method, getattr(self._parts, part), *args, **how)
+        return await method(getattr(self._parts, part), *args, **how)
 
     return delegating
 
@@ -105,7 +118,7 @@ class Engine:
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running
-        self._parts = {} if running is None else self._compose(running)
+        self._parts = None if running is None else self._compose(running)
         self._opening = asyncio.Lock()
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
@@ -114,79 +127,79 @@ class Engine:
 
     # -- workflows -------------------------------------------------------------------------------------------
 
-    publish = delegate(Workflows.publish)
-    workflows = delegate(Workflows.workflows)
-    start_source = delegate(Workflows.start_source)
-    stop_source = delegate(Workflows.stop_source)
-    pause_workflow = delegate(Workflows.pause_workflow)
-    resume_workflow = delegate(Workflows.resume_workflow)
+    publish = delegate("workflows", Workflows.publish)
+    workflows = delegate("workflows", Workflows.workflows)
+    start_source = delegate("workflows", Workflows.start_source)
+    stop_source = delegate("workflows", Workflows.stop_source)
+    pause_workflow = delegate("workflows", Workflows.pause_workflow)
+    resume_workflow = delegate("workflows", Workflows.resume_workflow)
 
     # -- runs ------------------------------------------------------------------------------------------------
 
-    start = delegate(Runs.start)
-    start_once = delegate(Runs.start_once)
-    emit = delegate(Runs.emit)
-    wait = delegate(Runs.wait)
-    cancel = delegate(Runs.cancel)
-    pause = delegate(Runs.pause)
-    resume = delegate(Runs.resume)
-    retry = delegate(Runs.retry)
-    rerun = delegate(Runs.rerun)
-    disable = delegate(Runs.disable)
-    call = delegate(Calls.call)
+    start = delegate("runs", Runs.start)
+    start_once = delegate("runs", Runs.start_once)
+    emit = delegate("runs", Runs.emit)
+    wait = delegate("runs", Runs.wait)
+    cancel = delegate("runs", Runs.cancel)
+    pause = delegate("runs", Runs.pause)
+    resume = delegate("runs", Runs.resume)
+    retry = delegate("runs", Runs.retry)
+    rerun = delegate("runs", Runs.rerun)
+    disable = delegate("runs", Runs.disable)
+    call = delegate("calls", Calls.call)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    show = delegate(RunQueries.show)
-    history = delegate(RunQueries.history)
-    history_page = delegate(RunQueries.history_page)
-    doing = delegate(RunQueries.doing)
-    logs = delegate(RunQueries.logs)
-    runs = delegate(RunQueries.runs)
-    counts = delegate(RunQueries.counts)
+    show = delegate("queries", RunQueries.show)
+    history = delegate("queries", RunQueries.history)
+    history_page = delegate("queries", RunQueries.history_page)
+    doing = delegate("queries", RunQueries.doing)
+    logs = delegate("queries", RunQueries.logs)
+    runs = delegate("queries", RunQueries.runs)
+    counts = delegate("queries", RunQueries.counts)
 
     # -- operations ------------------------------------------------------------------------------------------
 
-    list_runs = delegate(Operations.list_runs)
-    why = delegate(Operations.why)
-    why_task_list = delegate(Operations.why_task_list)
-    marking = delegate(Operations.marking)
-    repair = delegate(Operations.repair)
-    skip = delegate(Operations.skip)
-    fail = delegate(Operations.fail)
-    incidents = delegate(Operations.incidents)
-    workers = delegate(Operations.workers)
-    slow = delegate(Operations.slow)
-    stuck = delegate(Operations.stuck)
-    bulk = delegate(Operations.bulk)
-    undelivered = delegate(Operations.undelivered)
-    undelivered_page = delegate(Operations.undelivered_page)
-    redeliver = delegate(Operations.redeliver)
-    refused_keys = delegate(Operations.refused_keys)
-    queues = delegate(Operations.queues)
-    tokens = delegate(Operations.tokens)
-    edit_tokens = delegate(Operations.edit_tokens)
-    claim_tokens = delegate(Operations.claim_tokens)
-    stats = delegate(Operations.stats)
-    pulse = delegate(Operations.pulse)
+    list_runs = delegate("operations", Operations.list_runs)
+    why = delegate("operations", Operations.why)
+    why_task_list = delegate("operations", Operations.why_task_list)
+    marking = delegate("operations", Operations.marking)
+    repair = delegate("operations", Operations.repair)
+    skip = delegate("operations", Operations.skip)
+    fail = delegate("operations", Operations.fail)
+    incidents = delegate("operations", Operations.incidents)
+    workers = delegate("operations", Operations.workers)
+    slow = delegate("operations", Operations.slow)
+    stuck = delegate("operations", Operations.stuck)
+    bulk = delegate("operations", Operations.bulk)
+    undelivered = delegate("operations", Operations.undelivered)
+    undelivered_page = delegate("operations", Operations.undelivered_page)
+    redeliver = delegate("operations", Operations.redeliver)
+    refused_keys = delegate("operations", Operations.refused_keys)
+    queues = delegate("operations", Operations.queues)
+    tokens = delegate("operations", Operations.tokens)
+    edit_tokens = delegate("operations", Operations.edit_tokens)
+    claim_tokens = delegate("operations", Operations.claim_tokens)
+    stats = delegate("operations", Operations.stats)
+    pulse = delegate("operations", Operations.pulse)
 
     # -- people and services ---------------------------------------------------------------------------------
 
-    approvals = delegate(DecisionsAndReports.approvals)
-    approvals_page = delegate(DecisionsAndReports.approvals_page)
-    approval = delegate(DecisionsAndReports.approval)
-    decide = delegate(DecisionsAndReports.decide)
-    knows_callback = delegate(DecisionsAndReports.knows_callback)
-    call_back = delegate(DecisionsAndReports.call_back)
-    report = delegate(DecisionsAndReports.report)
+    approvals = delegate("decisions", DecisionsAndReports.approvals)
+    approvals_page = delegate("decisions", DecisionsAndReports.approvals_page)
+    approval = delegate("decisions", DecisionsAndReports.approval)
+    decide = delegate("decisions", DecisionsAndReports.decide)
+    knows_callback = delegate("decisions", DecisionsAndReports.knows_callback)
+    call_back = delegate("decisions", DecisionsAndReports.call_back)
+    report = delegate("decisions", DecisionsAndReports.report)
 
     # -- applications ----------------------------------------------------------------------------------------
 
-    fetch = delegate(ApplicationServices.fetch)
-    give_secret = delegate(ApplicationServices.give_secret)
-    give_addresses = delegate(ApplicationServices.give_addresses)
-    manage = delegate(ApplicationServices.manage)
-    ask_services_now = delegate(ApplicationServices.ask_services_now)
+    fetch = delegate("applications", ApplicationServices.fetch)
+    give_secret = delegate("applications", ApplicationServices.give_secret)
+    give_addresses = delegate("applications", ApplicationServices.give_addresses)
+    manage = delegate("applications", ApplicationServices.manage)
+    ask_services_now = delegate("applications", ApplicationServices.ask_services_now)
 
     def acting_for(self, workflow: str) -> AbstractContextManager[None]:
         """What is done in this block is done by the application that manages the workflow."""
@@ -231,23 +244,21 @@ class Engine:
             if self._running is None:
                 self._running = await self._begin()
                 await self._running.serve_boxes()
-            if not self._parts:
+            if self._parts is None:
                 self._parts = self._compose(self._running)
             return self._running
 
-    def _compose(self, running: Running) -> dict[str, Any]:
-        """The parts by the names of their classes."""
+    def _compose(self, running: Running) -> Parts:
         store, node = running.store, running.node
-        parts = (
-            Workflows(store, node, running.catalog),
-            Runs(store, node, running.looking_back, self._tasks if self._alone else None),
-            Calls(running, self._calls),
-            RunQueries(store, node),
-            Operations(store, node, running.looking_back),
-            DecisionsAndReports(store, node, running.seals),
-            ApplicationServices(running),
+        return Parts(
+            workflows=Workflows(store, node, running.catalog),
+            runs=Runs(store, node, running.looking_back, self._tasks if self._alone else None),
+            calls=Calls(running, self._calls),
+            queries=RunQueries(store, node),
+            operations=Operations(store, node, running.looking_back),
+            decisions=DecisionsAndReports(store, node, running.seals),
+            applications=ApplicationServices(running),
         )
-        return {type(part).__name__: part for part in parts}
 
     async def _begin(self) -> Running:
         how: dict[str, Any] = {

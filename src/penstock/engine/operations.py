@@ -25,11 +25,10 @@ from penstock.runtime.queries.row_views import queue_view, refused_view, undeliv
 from penstock.runtime.queries.run_lists import list_runs, read_filter
 from penstock.runtime.queries.run_view import show_run
 from penstock.runtime.queries.slow_runs import list_slow, list_stuck
-from penstock.runtime.queries.why_facts import ask_why, ask_why_list
+from penstock.runtime.queries.why_facts import RunFacts, ask_why, ask_why_list
 from penstock.runtime.queries.workflow_stats import percentiles, workflow_stats
 from penstock.sources.dead_letters import try_again
 from penstock.sources.triggers.trigger_list import list_failing
-from penstock.store.protocol import Store
 
 MANY = 1_000_000
 """Runs, lines or events that may be asked for at once."""
@@ -38,7 +37,7 @@ MANY = 1_000_000
 class Operations:
     """Reading and mending runs. It only delegates."""
 
-    def __init__(self, store: Store, node: Node, looking_back: asyncio.Semaphore) -> None:
+    def __init__(self, store: RunFacts, node: Node, looking_back: asyncio.Semaphore) -> None:
         self._store, self._node, self._looking_back = store, node, looking_back
 
     async def list_runs(self, /, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from penstock.engine.operations import MANY
 from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.node.node import Node
-from penstock.runtime.queries.history import show_history, show_page
+from penstock.runtime.queries.history import Histories, show_history, show_page
 from penstock.runtime.queries.row_views import count_view, row_view
 from penstock.runtime.queries.run_lists import read_filter
 from penstock.runtime.queries.run_view import show_doing, show_run
-from penstock.store.protocol import Store
+from penstock.store.protocol import TaskViews
+
+
+class QueryRows(Histories, TaskViews, Protocol):
+    """Runs, what happened to them, and the tasks that they have."""
 
 
 class RunQueries:
     """A run, its history, its lines; runs by the dozen. It only delegates."""
 
-    def __init__(self, store: Store, node: Node) -> None:
+    def __init__(self, store: QueryRows, node: Node) -> None:
         self._store, self._node = store, node
 
     async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:

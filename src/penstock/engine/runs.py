@@ -7,7 +7,7 @@ import functools
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.engine.services import Running
 from penstock.flow.compile.compile import LONE, SERVED
@@ -19,7 +19,8 @@ from penstock.runtime.commands.validation import validate_timeout
 from penstock.runtime.errors import Invalid, NoTask
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.run_view import show_run
-from penstock.store.protocol import Store
+from penstock.store.protocol import Runs as RunRole
+from penstock.store.protocol import TaskViews
 from penstock.workers.execute.short_calls import ShortCalls
 from penstock.workers.execute.workflow_call import call_workflow
 from penstock.workers.task import Task, missing_tasks
@@ -27,11 +28,15 @@ from penstock.workers.task import Task, missing_tasks
 PAUSED, ALL_PAUSED = "it is paused", "the whole installation is paused"
 
 
+class ActionRows(RunRole, TaskViews, Protocol):
+    """Runs, and the tasks that they have."""
+
+
 class Runs:
     """Every way to make a run and to change one. `only` are the tasks of an engine whose runs nobody else sees."""
 
     def __init__(
-        self, store: Store, node: Node, looking_back: asyncio.Semaphore, only: Mapping[str, Task] | None
+        self, store: ActionRows, node: Node, looking_back: asyncio.Semaphore, only: Mapping[str, Task] | None
     ) -> None:
         self._store, self._node, self._looking_back, self._only = store, node, looking_back, only
 

@@ -55,7 +55,7 @@ class Running:
         self.vault = vault
         self.triggers, self.means, self.publishing = triggers, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
-        self.seals = CallbackTokens(store.keep_note)
+        self.seals = CallbackTokens(store)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)
@@ -74,8 +74,7 @@ class Running:
         spare_collections()
         node.begin()
         if worker is not None:
-            node.dispatch.nudges.append(worker.nudge)
-            node.dispatch.local_workers[worker.id] = worker
+            node.dispatch.attach(worker)
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
         if triggers is not None:
             pulse = node.pulses["feeding"] = LoopHealth()
@@ -126,7 +125,7 @@ class Running:
             await vault.check()
         node = await Node.on(store, shared=shared, days=retention, suffix=suffix, redaction=vault.redaction)
         if not shared:  # nobody else has the store: whoever worked inside a node before is dead
-            await store.give_up(HERE)
+            await store.deregister(HERE, dead=True)
         worker = None
         if work and tasks:
             worker = Worker(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.engine.authoring.load import Source
 from penstock.engine.authoring.publication import Catalog
@@ -13,13 +13,17 @@ from penstock.runtime.commands.validation import validate_texts
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.node import Node
-from penstock.store.protocol import Store
+from penstock.store.protocol import Notifier, WorkflowVersions
+
+
+class WorkflowRows(WorkflowVersions, Notifier, Protocol):
+    """Published workflows, and hints for other nodes."""
 
 
 class Workflows:
     """What is published, and what of it may go on."""
 
-    def __init__(self, store: Store, node: Node, catalog: Catalog) -> None:
+    def __init__(self, store: WorkflowRows, node: Node, catalog: Catalog) -> None:
         self._store, self._node, self._catalog = store, node, catalog
 
     async def publish(

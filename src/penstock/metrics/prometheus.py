@@ -100,8 +100,7 @@ class Metrics:
         self._up = False
         self._now: datetime | None = None
         self.registry.register(self)
-        node.advancer.settled.append(self.settled)
-        node.advancer.wrote.append(self.wrote)
+        node.advancer.observe(self.settled, self.wrote)
 
     def _histogram(self, name: str, buckets: Sequence[float]) -> Histogram:
         said = MEASURES[name]

@@ -43,7 +43,7 @@ class Tracing:
         self._telling: set[asyncio.Task[None]] = set()
         self._turns = asyncio.Semaphore(MAX_CONCURRENT)
         self.left_out = 0
-        node.advancer.settled.append(self.settled)
+        node.advancer.observe(self.settled)
 
     def settled(self, decisions: Sequence[Decision]) -> None:
         """Decisions are durable."""

@@ -136,7 +136,8 @@ class Vault:
             for row in page:
                 if row.key_id != ring.current:
                     key_id, sealed = ring.reseal(row.name, row.key_id, row.sealed)
-                    done += await self._store.reseal_secret(row.name, row.sealed, key_id, sealed)
+                    new = await self._store.put_secret(row.name, key_id, sealed, was=row.sealed)
+                    done += new is not None
         return done
 
     # -- redaction -----------------------------------------------------------------------------------------

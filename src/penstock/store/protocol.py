@@ -27,8 +27,7 @@ from typing import Any, Protocol
 from penstock.store.rows.access import (
     AccessToken,
     AccessTokenRow,
-    Audited,
-    AuditHead,
+    AuditPage,
     AuditRow,
     Login,
     NewSession,
@@ -52,6 +51,8 @@ from penstock.store.rows.rows import (
     QueueRow,
     Renewal,
     Retained,
+    RunCount,
+    RunGroups,
     RunRow,
     RunState,
     RunWaits,
@@ -94,15 +95,12 @@ class Runs(Clock, Protocol):
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of what was asked."""
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
         """What is due now, the oldest first, up to `limit` of each kind.
 
         What is handed out here is left alone by other callers for `patience`; if nobody uses it up by then, it
-        is handed out again.
+        is handed out again. Messages whose runs are `gone` are deleted first.
         """
-
-    async def discard(self, messages: Sequence[int]) -> None:
-        """Delete messages that are for nobody any more."""
 
 
 class RunViews(Clock, Protocol):
@@ -114,18 +112,8 @@ class RunViews(Clock, Protocol):
     async def count(self, filter: Filter) -> dict[str, int]:
         """Status → how many."""
 
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Workflow → status → how many runs; a workflow without runs is not in it."""
-
-    async def version_counts(
-        self, workflow: str, since: datetime, until: datetime
-    ) -> dict[tuple[int, str], int]:
-        """How many runs of a workflow started then, by version and status."""
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        """How many runs ended then, by workflow, status and how many times `width` after `since`."""
+    async def counts(self, groups: RunGroups) -> list[RunCount]:
+        """How many runs each group has of each status; of which there are none is left out."""
 
     async def timings(
         self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
@@ -152,17 +140,14 @@ class Tasks(Protocol):
         """Give tasks back that were not begun: they are first in their list again, and have all their time to start.
         False: the lease was lost before, or ran out."""
 
-    async def give_up(self, prefix: str) -> int:
-        """The workers whose ids begin so are dead: their leases run out now. How many."""
-
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Keep what tasks wrote."""
 
     async def register(self, worker: Worker) -> None:
         """A worker is there, or still there; those that have gone without leaving are forgotten."""
 
-    async def deregister(self, worker: str) -> None:
-        """A worker has gone."""
+    async def deregister(self, worker: str, *, dead: bool = False) -> None:
+        """A worker has gone. `dead`: all whose ids begin so died without leaving, and their leases run out now."""
 
 
 class TaskViews(Clock, Protocol):
@@ -225,14 +210,11 @@ class WorkflowVersions(Protocol):
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
         """The newest first, those with a lower number than `before`."""
 
-    async def workflows(self) -> list[WorkflowState]:
-        """All, by name."""
+    async def workflows(self, workflow: str | None = None) -> list[WorkflowState]:
+        """All, by name; or only the one that is named, if it exists."""
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         """False: there is no such workflow."""
-
-    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
-        """When its source was started last, and when it was stopped last; None: never, or nobody knows."""
 
     async def set_paused(
         self,
@@ -262,14 +244,13 @@ class Drafts(Protocol):
         """All, by the name of their workflow."""
 
     async def save_draft(
-        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> DraftRow | None:
-        """The draft as it is kept; None: it is not what was expected, and stays."""
-
-    async def drop_draft(
-        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> bool | None:
-        """False: there is none. None: it is not what was expected, and stays."""
+        self,
+        workflow: str,
+        draft: NewDraft | None,
+        expect: Collection[str] | None = None,
+        audit: AuditRow | None = None,
+    ) -> datetime | None:
+        """Save the draft, or (None) drop it; when that was done. None: it is not what was expected, and stays."""
 
 
 class Approvals(Protocol):
@@ -330,11 +311,13 @@ class Notes(Protocol):
     async def notes(self, prefix: str) -> dict[str, str]:
         """All whose name begins so, by name."""
 
-    async def keep_note(self, name: str, text: str) -> str:
-        """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
+    async def put_note(
+        self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+    ) -> str | None:
+        """Keep a text, or (None) drop it; the former text. `audit` is written where something changes.
 
-    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        """Keep a text, or (None) drop it; whether there was one. `audit` is written where something changes."""
+        Without `replace` an existing text stays: the first of several callers wins.
+        """
 
 
 class AccessStore(Clock, Protocol):
@@ -387,13 +370,20 @@ class Secrets(Protocol):
     """What is kept under lock."""
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+        self,
+        name: str,
+        key_id: str,
+        sealed: bytes,
+        known: Sequence[str] = (),
+        audit: AuditRow | None = None,
+        *,
+        was: bytes | None = None,
     ) -> SecretRow | None:
         """The next version of a secret. None: some secret is sealed with a key that is not `known`, or there are
-        secrets and none is sealed with this one; nothing changed."""
+        secrets and none is sealed with this one; nothing changed.
 
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        """Seal the same value with another key. False: it is not sealed as it `was` any more."""
+        With `was`, it is the same value and version under another key. None: it is not sealed as it was any more.
+        """
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         """False: there is no such secret."""
@@ -413,13 +403,8 @@ class AuditLog(Protocol):
     async def record(self, audits: Sequence[AuditRow]) -> None:
         """Record what changes no other row."""
 
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
+    async def audits(self, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
         """With `after` those with a higher number, in order; otherwise the newest first, those `before` a number."""
-
-    async def audit_head(self) -> AuditHead:
-        """The number and hash of the last entry, as they are kept apart from it."""
 
 
 class Maintenance(Protocol):

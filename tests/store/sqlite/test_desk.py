@@ -51,7 +51,7 @@ class Gate:
 
 async def behind(gate: Gate, store: SqliteStore, *asked: Awaitable[Committed]) -> list[object]:
     """Let the asked wait behind what a thread writes, then open the gate; what became of them."""
-    first = asyncio.ensure_future(store.discard([1]))
+    first = asyncio.ensure_future(store.put_note("none", None))
     await asyncio.to_thread(gate.reached.wait, 10)
     waiting = asyncio.gather(*asked, return_exceptions=True)
     await asyncio.sleep(0)
@@ -130,13 +130,13 @@ def test_a_disk_that_fails_only_at_the_commit_leaves_nothing_and_lets_others_wri
     async def scenario() -> list[dict[str, int]]:
         store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(vfs=disk.name))
         await store.commit([begin(1)])
-        await store.discard([1])  # the log has its room now
+        await store.put_note("none", None)  # the log has its room now
         disk.room = sum(disk.sizes.values())  # the rows fit into memory, and the log not on the disk
         with pytest.raises(StoreFull, match="make room and try again"):
             await store.commit([begin(2, size=4_000_000)])
         counted = [await store.count(Filter())]
         disk.room = None
-        await asyncio.gather(store.commit([begin(2)]), store.discard([1]))
+        await asyncio.gather(store.commit([begin(2)]), store.put_note("none", None))
         counted.append(await store.count(Filter()))
         await store.close()
         return counted
@@ -152,7 +152,7 @@ def test_a_full_disk_changes_nothing_and_passes_without_a_restart(tmp_path: Path
     async def scenario() -> list[dict[str, int]]:
         store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
         await store.commit([begin(1)])
-        await store.discard([1])  # the log has its room now
+        await store.put_note("none", None)  # the log has its room now
         disk.room = sum(disk.sizes.values()) + 20_000
         with pytest.raises(StoreFull, match="make room and try again"):
             await store.commit([begin(n, size=80_000) for n in range(2, 50)])
@@ -246,7 +246,7 @@ def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(
         asked = (
             lambda: store.commit([begin(2)]),
             lambda: store.commit([begin(3)]),
-            lambda: store.discard([1]),
+            lambda: store.put_note("none", None),
             store.check,
         )
         raised = [type(await _raised(each())) for each in asked]

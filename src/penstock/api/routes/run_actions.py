@@ -28,8 +28,9 @@ def serve(calls: Calls, verb: Verb) -> None:
     calls.post(verb.path, verb.right, gives=Run, status=201 if verb.makes_run else 200, **takes)(act)
 
 
-for name in ("cancel", "pause", "resume", "retry", "rerun"):
-    serve(calls, VERBS[name])
+for verb in VERBS.values():
+    if verb.bulk:
+        serve(calls, verb)
 
 
 @calls.post("/api/runs/{id}/steps/{step}", "operate", takes=SetStep, gives=Run)

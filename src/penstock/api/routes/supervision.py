@@ -56,8 +56,9 @@ async def repair_run(context: RequestContext[Repair, None]) -> Any:
     return await context.engine.repair(run, **to_builtins(context.body))
 
 
-for name in ("skip", "fail"):
-    serve(calls, VERBS[name])
+for verb in VERBS.values():
+    if not verb.bulk:
+        serve(calls, verb)
 
 
 @calls.post("/api/runs/bulk", "operate", takes=Bulk, gives=BulkDone)

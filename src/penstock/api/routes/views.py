@@ -47,14 +47,14 @@ async def save_view(context: RequestContext[SaveView, None]) -> Reply:
     if PREFIX + name not in kept and len(kept) >= MAX_VIEWS:
         raise Invalid(f"{MAX_VIEWS} views are kept, as many as there may be: drop one that nobody needs")
     was = await context.service.store.put_note(PREFIX + name, text, audit_for(name, after=text))
-    return Reply(View(name, context.body.title, context.body.filter), 200 if was else 201)
+    return Reply(View(name, context.body.title, context.body.filter), 201 if was is None else 200)
 
 
 @calls.delete("/api/views/{name}", "operate", everywhere=True, status=204)
 async def drop_view(context: RequestContext[None, None]) -> None:
     """Forget a list of runs."""
     name = context.path["name"]
-    if not await context.service.store.put_note(PREFIX + name, None, audit_for(name)):
+    if await context.service.store.put_note(PREFIX + name, None, audit_for(name)) is None:
         raise UnknownView(name)
 
 

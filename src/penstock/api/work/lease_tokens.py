@@ -47,17 +47,17 @@ def held_by(worker: str, given: Assignment) -> Held:
     """What a worker holds with an assignment."""
     lease, attempt = given.lease, given.attempt
     return Held(
-        lease.run,
-        lease.firing,
-        lease.index,
-        lease.attempt,
-        lease.fence,
-        worker,
-        attempt.task_list,
-        attempt.step,
-        attempt.ports,
-        attempt.run.workflow,
-        attempt.run.version,
+        run=lease.run,
+        firing=lease.firing,
+        index=lease.index,
+        attempt=lease.attempt,
+        fence=lease.fence,
+        worker=worker,
+        task_list=attempt.task_list,
+        step=attempt.step,
+        ports=attempt.ports,
+        workflow=attempt.run.workflow,
+        version=attempt.run.version,
     )
 
 

@@ -60,11 +60,18 @@ class Behind(Struct, frozen=True):
 async def behind_engine(engine: Engine) -> Behind:
     """The gate of an engine; its seal is that of the installation, so that any node reads any node's leases."""
     running = await engine.running()
-    key = await running.store.keep_note("lease_key", token_hex(32))
+    fresh = token_hex(32)
+    key = await running.store.put_note("lease_key", fresh, replace=False) or fresh
     seal = LeaseTokens(bytes.fromhex(key))
     node = running.node
     return Behind(
-        node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix, node.flows
+        gate=node.dispatch,
+        now=node.clock.now,
+        seal=seal,
+        notes=running.store,
+        own=running.tasks,
+        suffix=node.flows.suffix,
+        flows=node.flows,
     )
 
 

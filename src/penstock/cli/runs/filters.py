@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from penstock.cli.io.completion import workflow_names
 from penstock.cli.io.inputs import one_of
 from penstock.cli.io.parameters import Function, expanded, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.times import read_moment
-from penstock.flow.model.run import Status
+from penstock.flow.model.run import STATUSES
 
 SORTS = ("newest", "oldest", "ended")
 
@@ -55,7 +55,7 @@ def read_filter(**given: Any) -> dict[str, Any]:
     """The filters that are given, as the engine takes them. Raises Wrong."""
     found = {name: value for name, value in given.items() if value not in (None, (), [])}
     if "status" in found:
-        known = get_args(Status)
+        known = STATUSES
         found["statuses"] = tuple(one_of(each, known, "--status") for each in found.pop("status"))
     if "sort" in found:
         one_of(found["sort"], SORTS, "--sort")

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
 from penstock.engine.authoring.load import Loaded, load_text
@@ -138,10 +138,11 @@ class Drafts:
         definition = checked.loaded.definition
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
-        new = NewDraft(workflow=workflow, definition=checked.text, title=definition.title, author=author)
-        saved = await running.store.save_draft(new, expect, audit_for(workflow, kept, checked.text))
-        if saved is None:
+        new = NewDraft(definition=checked.text, title=definition.title, author=author)
+        at = await running.store.save_draft(workflow, new, expect, audit_for(workflow, kept, checked.text))
+        if at is None:
             raise DraftChanged(workflow)
+        saved = DraftRow(workflow=workflow, at=at, **asdict(new))
         return draft_view(workflow, checked, saved, newest, state), found is None
 
     async def discard(self, workflow: str, expect: Collection[str] | None = None) -> None:
@@ -150,7 +151,7 @@ class Drafts:
         running = await self._opened()
         running.node.flows.managers.validate(workflow)
         by = audit_for(workflow, None if draft is None else draft.definition)
-        if await running.store.drop_draft(workflow, expect, by) is None:
+        if await running.store.save_draft(workflow, None, expect, by) is None:
             raise DraftChanged(workflow)
 
     async def restore(self, workflow: str, version: int, *, author: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from penstock.engine.services import Running
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.queries.row_views import count_view
 from penstock.store.rows.drafts import DraftLine
-from penstock.store.rows.rows import WorkflowState
+from penstock.store.rows.rows import RunsByWorkflow, WorkflowState
 
 
 class Listing:
@@ -40,8 +40,10 @@ class Listing:
                 items.append(item)
             if len(items) >= limit:
                 break
-        counts = await store.counts([item["name"] for item in items])
-        return [{**item, "runs": count_view(counts.get(item["name"], {}))} for item in items]
+        counts: dict[str, dict[str, int]] = {item["name"]: {} for item in items}
+        for count in await store.counts(RunsByWorkflow(tuple(counts))):
+            counts[count.workflow][count.status] = count.number
+        return [{**item, "runs": count_view(counts[item["name"]])} for item in items]
 
     async def _item(self, name: str, state: WorkflowState | None, draft: DraftLine | None) -> dict[str, Any]:
         if draft is not None:

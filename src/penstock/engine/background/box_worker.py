@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from penstock.boxes.callback_tokens import CallbackTokens
 from penstock.boxes.kinds import tasks_in
-from penstock.boxes.task_environment import TaskEnvironment
+from penstock.boxes.task_environment import EnvironmentParts, TaskEnvironment
 from penstock.engine.background.call_order import CallOrder
 from penstock.engine.background.function_jobs import Jobs
 from penstock.engine.background.reminders import Reminding
@@ -37,11 +37,6 @@ class Boxes:
     """Serves the task list of the built-in tasks."""
 
     def __init__(self, node: Node, world: TaskEnvironment) -> None:
-        world.seals = world.seals or CallbackTokens(node.store.keep_note)
-        world.jobs = world.jobs or Jobs(node.store, node.memory)
-        world.record = self._record
-        world.redaction = self._redaction
-        world.turns = CallOrder(node.store, node.clock.now)
         self.tasks = tasks_in(world)
         self._node, self._world = node, world
         self.worker = Worker(
@@ -57,7 +52,16 @@ class Boxes:
             hands_back=True,
             resting=lambda: min(world.resting, MAX_POLLING),
         )
-        world.rested = self.worker.make_room
+        world.attach(
+            EnvironmentParts(
+                seals=world.parts.seals or CallbackTokens(node.store),
+                jobs=world.parts.jobs or Jobs(node.store, node.memory),
+                record=self._record,
+                redaction=self._redaction,
+                turns=CallOrder(node.store, node.clock.now),
+                rested=self.worker.make_room,
+            )
+        )
         self._working: asyncio.Task[None] | None = None
 
     async def _record(self, row: AuditRow) -> None:
@@ -72,11 +76,10 @@ class Boxes:
     async def begin(self, stop: asyncio.Event) -> None:
         if self._working is None and self.tasks:
             self._world.open()
-            if isinstance(self._world.jobs, Jobs):
-                await self._world.jobs.sweep()
-            self._node.dispatch.nudges.append(self.worker.nudge)
-            self._node.dispatch.local_workers[self.worker.id] = self.worker
-            self._node.advancer.settled.append(Reminding(self._world).settled)
+            if isinstance(self._world.parts.jobs, Jobs):
+                await self._world.parts.jobs.sweep()
+            self._node.dispatch.attach(self.worker)
+            self._node.advancer.observe(Reminding(self._world).settled)
             self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
 
     def allow(self, grace: timedelta | None) -> None:

@@ -79,7 +79,7 @@ class Publishing:
         self._held: dict[str, TriggerLease] = {}
         self._failing: set[str] = set()
         self._rests: dict[tuple[str, str], tuple[float, int]] = {}  # until when, how often it failed in a row
-        node.advancer.settled.append(self._settled)
+        node.advancer.observe(self._settled)
 
     def _settled(self, decisions: Sequence[Decision]) -> None:
         """Decisions are durable. On the way of every step: only looks."""

@@ -50,6 +50,9 @@ from penstock.kernel.net import CANCEL, START, TIMEOUT
 MAX_INLINE_ATTEMPTS = 1_000
 """Attempts that are done within one decision."""
 
+CONTINUED = Continued()
+_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
+
 Do = Callable[[Attempt], Done | Failed | Parked]
 """Does an attempt, and says how it ended."""
 
@@ -90,6 +93,13 @@ def advance_through(
                 begin_woken(decision)
         done += len(attempts)
     return _decided(decision)
+
+
+def continue_last(events: list[RunInput]) -> None:
+    """What happens to a run whose decision stopped half-way must not be taken for its rest: unless it ends the run, the
+    rest follows it."""
+    if not (events and isinstance(events[-1], _ENDINGS)):
+        events.append(CONTINUED)
 
 
 def _is_wanted(decision: DecisionState, attempt: Attempt) -> bool:

@@ -89,7 +89,12 @@ def begin_firing(
     decision.firings = decision.firings.set(number, firing)
     before = decision.steps.get(name, NEVER_FIRED)
     state = StepState(
-        "running", before.firings + 1, (*before.live, number), number, 0, before.output, spoke=before.spoke
+        status="running",
+        firings=before.firings + 1,
+        live=(*before.live, number),
+        latest=number,
+        output=before.output,
+        spoke=before.spoke,
     )
     decision.steps = decision.steps.set(name, state)
     port = decision.disabled.get(name, step.disabled) if decision.disabled else step.disabled

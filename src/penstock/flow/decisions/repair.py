@@ -171,7 +171,13 @@ def _skip_starving(decision: DecisionState, step: FlowStep, request: Skipped) ->
     decision.board.clear(step.wired)
     state = decision.steps.get(step.name, NEVER_FIRED)
     shown = StepState(
-        "complete", state.firings, (), number, 0, request.output, None, request.port, "skipped", None, True
+        status="complete",
+        firings=state.firings,
+        latest=number,
+        output=request.output,
+        port=request.port,
+        reason="skipped",
+        spoke=True,
     )
     decision.steps = decision.steps.set(step.name, shown)
     firing = Firing(number, step.name, Taken(()), decision.now, decision.tags)

@@ -114,7 +114,21 @@ class DecisionState:
         self.seq = number = self.seq + 1
         if tags is not None:
             id = tags.mark()
-        self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing, id, tags))
+        self.history.append(
+            Entry(
+                seq=number,
+                at=self.now,
+                kind=kind,
+                step=step,
+                event=event,
+                port=port,
+                attempt=attempt,
+                data=data,
+                firing=firing,
+                id=id,
+                tags=tags,
+            )
+        )
         return number
 
     def keep_element(self, element: Element) -> None:

@@ -36,17 +36,16 @@ def close_firing(
     if state.latest == firing.number:
         spoke = state.spoke or status in ("complete", "disabled")
         shown = StepState(
-            status,
-            state.firings,
-            live,
-            state.latest,
-            attempts,
-            output,
-            error,
-            port,
-            None,
-            state.elements,
-            spoke,
+            status=status,
+            firings=state.firings,
+            live=live,
+            latest=state.latest,
+            attempts=attempts,
+            output=output,
+            error=error,
+            port=port,
+            elements=state.elements,
+            spoke=spoke,
         )
     else:
         shown = replace(state, live=live)

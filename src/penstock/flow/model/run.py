@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, NewType
+from typing import Any, Literal, NewType, get_args
 
 from immutables import Map
 from msgspec import Struct
@@ -16,6 +16,7 @@ Status = Literal["running", "waiting", "paused", "stalled", "succeeded", "failed
 Ending = Literal["failed", "canceled", "timed_out"]
 StepStatus = Literal["blocked", "ready", "running", "complete", "failed", "canceled", "disabled"]
 Pauser = Literal["run", "workflow", "installation"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 ENDED = frozenset({"succeeded", "failed", "canceled", "timed_out"})
 
 

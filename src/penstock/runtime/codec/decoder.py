@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from immutables import Map
-from msgspec import Struct, convert
+from msgspec import convert
 from msgspec.msgpack import Decoder
 from msgspec.structs import replace
 
@@ -19,16 +18,14 @@ from penstock.flow.model.run import (
     Firing,
     Header,
     Origin,
-    Pauser,
     Result,
     Snapshot,
-    Status,
     StepState,
 )
 from penstock.flow.model.tags import NO_TAGS, Tag, TagChange, Tags
-from penstock.kernel.marking import Join, Marking, Place, Taken, Token
+from penstock.kernel.marking import Marking, Taken, Token
 from penstock.runtime.codec.encoder import Packer
-from penstock.runtime.codec.format import APART, ENTRY_KINDS, FORMAT, INPUT, MARK, PLAIN, Body
+from penstock.runtime.codec.format import APART, ENTRY_KINDS, FORMAT, INPUT, MARK, PLAIN, Body, PlainHead
 from penstock.store.rows.change import Part
 
 
@@ -200,7 +197,18 @@ class Stored:
         )
         items = self._items.get(number, ())
         return Firing(
-            number, step, taken, at, self._tag_set(tags), total, items, begun, live, done, failed, attempts
+            number=number,
+            step=step,
+            taken=taken,
+            at=at,
+            tags=self._tag_set(tags),
+            total=total,
+            items=items,
+            begun=begun,
+            live=live,
+            done=done,
+            failed=failed,
+            attempts=attempts,
         )
 
     def _all_elements(self, rows: Any) -> Map[tuple[int, int | None], Element]:
@@ -210,17 +218,17 @@ class Stored:
     def _element(self, row: Any) -> Element:
         firing, index, step, state, params, attempt, failures, timeouts, multiplier, key, output = row
         return Element(
-            firing,
-            index,
-            step,
-            state,
-            self._value(params),
-            attempt,
-            failures,
-            timeouts,
-            multiplier,
-            key,
-            self._value(output),
+            firing=firing,
+            index=index,
+            step=step,
+            state=state,
+            params=self._value(params),
+            attempt=attempt,
+            failures=failures,
+            timeouts=timeouts,
+            multiplier=multiplier,
+            key=key,
+            output=self._value(output),
         )
 
     def _results(self) -> Map[tuple[int, int], Result]:
@@ -235,17 +243,17 @@ class Stored:
     def _state(self, row: Any) -> StepState:
         status, firings, live, latest, attempts, output, error, port, reason, elements, spoke = row
         return StepState(
-            status,
-            firings,
-            tuple(live),
-            latest,
-            attempts,
-            self._value(output),
-            self._failure(error),
-            port,
-            reason,
-            None if elements is None else tuple(elements),
-            spoke,
+            status=status,
+            firings=firings,
+            live=tuple(live),
+            latest=latest,
+            attempts=attempts,
+            output=self._value(output),
+            error=self._failure(error),
+            port=port,
+            reason=reason,
+            elements=None if elements is None else tuple(elements),
+            spoke=spoke,
         )
 
     def _failure(self, row: Any) -> Failure | None:
@@ -267,32 +275,7 @@ def _gather(value: Any, found: set[bytes]) -> None:
             _gather(item, found)
 
 
-class _PlainHead(Struct, array_like=True, frozen=True):
-    """What `encode_plain` writes, field by field."""
-
-    format: int
-    seq: int
-    status: Status
-    paused: tuple[Pauser, ...]
-    started_at: datetime | None
-    ended_at: datetime | None
-    untouched: bool  # the run's data is its input
-    data: Any
-    tags: dict[str, Tag]
-    same: bool  # the run's result is its data
-    result: Any
-    ok: bool
-    tokens: tuple[tuple[Place, tuple[Token, ...]], ...]
-    filled: tuple[tuple[Join, int], ...]
-    firings: tuple[Firing, ...]
-    elements: tuple[Element, ...]
-    steps: tuple[tuple[str, StepState], ...]
-    came: tuple[tuple[str, int], ...]
-    epoch: int
-    revision: int
-
-
-_decode_plain_head = Decoder(_PlainHead).decode
+_decode_plain_head = Decoder(PlainHead).decode
 
 
 def decode_plain(body: bytes, header: Header) -> Snapshot:
@@ -348,7 +331,19 @@ def decode_page(body: bytes) -> list[Entry]:
             before = data = before if data is SAME else data
         tags = convert(more[0], TagChange) if more else None  # pages that were written before have none
         entries.append(
-            Entry(first + number, at, ENTRY_KINDS[kind], step, event, port, attempt, data, firing, id, tags)
+            Entry(
+                seq=first + number,
+                at=at,
+                kind=ENTRY_KINDS[kind],
+                step=step,
+                event=event,
+                port=port,
+                attempt=attempt,
+                data=data,
+                firing=firing,
+                id=id,
+                tags=tags,
+            )
         )
     return entries
 

@@ -27,6 +27,7 @@ from penstock.runtime.codec.format import (
     PLAIN,
     SAME_CODE,
     Body,
+    PlainHead,
     encode,
 )
 from penstock.store.rows.change import WHOLE, Part
@@ -352,27 +353,27 @@ def encode_plain(was: Snapshot) -> bytes | None:
     data, result, tokens, filled, came = was.data, was.result, marking.tokens, marking.filled, was.came
     untouched, same = data is was.run.input, result is data
     return encode(
-        (
-            PLAIN,
-            was.seq,
-            was.status,
-            was.paused,
-            was.started_at,
-            was.ended_at,
-            untouched,
-            None if untouched else data,
-            was.tags,
-            same,
-            None if same else result,
-            was.ok,
-            tuple(tokens.items()) if tokens else (),
-            tuple(filled.items()) if filled else (),
-            firings,
-            tuple(was.elements.values()) if firings else (),
-            tuple(was.steps.items()),
-            tuple(came.items()) if came else (),
-            was.epoch,
-            was.revision,
+        PlainHead(
+            format=PLAIN,
+            seq=was.seq,
+            status=was.status,
+            paused=was.paused,
+            started_at=was.started_at,
+            ended_at=was.ended_at,
+            untouched=untouched,
+            data=None if untouched else data,
+            tags=was.tags,
+            same=same,
+            result=None if same else result,
+            ok=was.ok,
+            tokens=tuple(tokens.items()) if tokens else (),
+            filled=tuple(filled.items()) if filled else (),
+            firings=firings,
+            elements=tuple(was.elements.values()) if firings else (),
+            steps=tuple(was.steps.items()),
+            came=tuple(came.items()) if came else (),
+            epoch=was.epoch,
+            revision=was.revision,
         )
     )
 

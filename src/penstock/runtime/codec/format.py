@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
@@ -10,7 +10,9 @@ from msgspec import Struct
 from msgspec.msgpack import Encoder, Ext
 
 from penstock.flow.model.plan import EntryKind
-from penstock.flow.model.run import Ending, Pauser, Status
+from penstock.flow.model.run import Element, Ending, Firing, Pauser, Status, StepState
+from penstock.flow.model.tags import Tag
+from penstock.kernel.marking import Join, Place, Token
 
 FORMAT, PLAIN = 1, 2
 """The first item of a head: one whose parts share what they can, and one with nothing rare about it."""
@@ -64,3 +66,28 @@ class Body(Struct, array_like=True):
     agenda: Sequence[int]
     revision: int
     steps: Any
+
+
+class PlainHead(Struct, array_like=True, frozen=True):
+    """The head of a run with nothing rare about it, field by field."""
+
+    format: int
+    seq: int
+    status: Status
+    paused: tuple[Pauser, ...]
+    started_at: datetime | None
+    ended_at: datetime | None
+    untouched: bool  # the run's data is its input
+    data: Any
+    tags: Mapping[str, Tag]
+    same: bool  # the run's result is its data
+    result: Any
+    ok: bool
+    tokens: tuple[tuple[Place, tuple[Token, ...]], ...]
+    filled: tuple[tuple[Join, int], ...]
+    firings: tuple[Firing, ...]
+    elements: tuple[Element, ...]
+    steps: tuple[tuple[str, StepState], ...]
+    came: tuple[tuple[str, int], ...]
+    epoch: int
+    revision: int

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from penstock.flow.errors import PenstockError
+from penstock.flow.model.run import STATUSES
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.verbs import VERBS, BulkAction
 from penstock.runtime.errors import Conflict, Invalid
@@ -19,7 +20,6 @@ from penstock.runtime.queries.run_lists import place_of
 from penstock.store.errors import StoreError
 from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter
-from penstock.store.sql.run_lists import STATUSES
 
 BATCH = 100
 MAX_RUNS = 10_000

@@ -108,11 +108,6 @@ class Commands:
         self._children = BackgroundTasks(log, "a child run did not begin yet")
         self.duplicates = 0
 
-    @property
-    def store(self) -> CommandRows:
-        """Where all of it is kept."""
-        return self._store
-
     # -- starting ------------------------------------------------------------------------------------------
 
     async def start(self, workflow: str, **how: Any) -> RunId:

@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from penstock.runtime.commands.verbs import VERBS
 from penstock.runtime.errors import Conflict
-
-FREE = ("cancel",)
-"""What people may do to a run that an application manages."""
 
 _ACTS: ContextVar[str | None] = ContextVar("penstock_manages", default=None)
 
@@ -38,8 +36,8 @@ class Owners(dict[str, str]):
         by = self.get(incident.get("workflow") or "")
         if by is None:
             return incident
-        free = [action for action in incident["actions"] if action in FREE]
-        return {**incident, "actions": free, "text": f"{incident['text']}. It belongs to {by}"}
+        allowed = [action for action in incident["actions"] if action in VERBS and VERBS[action].owned]
+        return {**incident, "actions": allowed, "text": f"{incident['text']}. It belongs to {by}"}
 
     def under(self, beginning: str) -> list[str]:
         """The workflows that others than the caller manage and whose names begin so."""

@@ -26,7 +26,7 @@ from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.reachability import reachability_of
-from penstock.store.protocol import Runs
+from penstock.store.protocol import Approvals, Runs
 
 T = TypeVar("T")
 
@@ -37,8 +37,8 @@ MAX_EVENTS = 1_000
 class RepairCommands:
     """Repairs of runs. What it answers is durable."""
 
-    def __init__(self, commands: Commands, flows: FlowCache, clock: StoreClock) -> None:
-        self._commands, self._flows, self._clock = commands, flows, clock
+    def __init__(self, store: Approvals, commands: Commands, flows: FlowCache, clock: StoreClock) -> None:
+        self._store, self._commands, self._flows, self._clock = store, commands, flows, clock
 
     async def repair(
         self,
@@ -105,7 +105,7 @@ class RepairCommands:
         raise restless(live.flow.name)
 
     async def _reject_recursion(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
-        await reject_recursion(self._commands.store, live, steps, begins)
+        await reject_recursion(self._store, live, steps, begins)
 
     def _validate_skip(self, live: CachedRun, request: Skipped) -> None:
         self._flows.managers.validate(live.flow.name)

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from penstock.flow.model.run import ENDED
-from penstock.store.sql.run_lists import STATUSES
+from penstock.flow.model.run import ENDED, STATUSES
 
 BulkAction = Literal["cancel", "retry", "pause", "resume", "rerun"]
 Version = Annotated[int, Meta(ge=1, le=2**31 - 1)]
@@ -49,7 +48,8 @@ class FailRun(Struct, kw_only=True, forbid_unknown_fields=True):
 class Verb(Struct, frozen=True):
     """`name` is the method of the engine; `operation`, its path under `at` and what it `takes` are those of the API.
 
-    `bulk` are the statuses of the runs that a filter may find for it; none: it is done to one run at a time.
+    `bulk` are the statuses of the runs that a filter may find for it; none: it is done to one run at a time. `owned`:
+    people may do it to a run that an application manages.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Verb(Struct, frozen=True):
     at: str = "/api/runs/{id}"
     right: Literal["operate"] = "operate"
     makes_run: bool = False
+    owned: bool = False
 
     @property
     def path(self) -> str:
@@ -73,7 +74,14 @@ class Verb(Struct, frozen=True):
 
 
 _VERBS = (
-    Verb("cancel", "cancel_run", "Cancel a run; its clean-up steps still run, unless `force`.", Cancel, LIVE),
+    Verb(
+        "cancel",
+        "cancel_run",
+        "Cancel a run; its clean-up steps still run, unless `force`.",
+        Cancel,
+        LIVE,
+        owned=True,
+    ),
     Verb(
         "pause",
         "pause_run",

@@ -99,6 +99,7 @@ class Advancer:
 
     def __init__(
         self,
+        *,
         store: Runs,
         flows: FlowCache,
         memory: RunCache,
@@ -116,9 +117,15 @@ class Advancer:
         self._lanes = asyncio.Semaphore(LANES)
         self._carrying: set[asyncio.Task[None]] = set()
         self._doubts = PoisonRuns(requests.submit)
-        self.settled = list(settled)
-        self.wrote: list[Wrote] = []
+        self._settled = list(settled)
+        self._wrote: list[Wrote] = []
         self.stale = self.decided = self.batches = 0
+
+    def observe(self, settled: Settled, wrote: Wrote | None = None) -> None:
+        """From now on, hear what was decided and written, and how long it took to write it."""
+        self._settled.append(settled)
+        if wrote is not None:
+            self._wrote.append(wrote)
 
     async def run(self) -> None:
         """Decide and write, for ever."""
@@ -247,7 +254,7 @@ class Advancer:
         if error is not None:
             log.error("run %s cannot be read and is left alone: %s", run, error)
         elif gone := [request.read for request in requests if request.read is not None]:
-            self._dispatch.discard(gone)
+            self._timers.discard(gone)
         told = UnknownRun(run) if error is None else UnreadableRun(run, error)
         for request in requests:
             request.tell(None, told)
@@ -279,7 +286,7 @@ class Advancer:
         self._clock.tell(committed.now, asked)
         took = self._clock.asked() - asked
         self._settle(changed, committed)
-        _observe(self.wrote, len(changed), took)
+        _observe(self._wrote, len(changed), took)
 
     async def _find_culprit(
         self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
@@ -358,7 +365,7 @@ class Advancer:
             self._tell_workers(*each)
         for decision in decisions:
             self._answer(decision)
-        _observe(self.settled, decisions)
+        _observe(self._settled, decisions)
 
     def _tell_workers(self, decision: Decision, change: Change, slots: Reserved) -> None:
         """There is work that was not handed over, or some is not wanted any more."""

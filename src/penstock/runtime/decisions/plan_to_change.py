@@ -10,19 +10,15 @@ import msgspec
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import LONE
-from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.advance import CONTINUED, advance, continue_last
 from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
 from penstock.flow.model.plan import Answer, Attempt, Plan
 from penstock.flow.model.run import ENDED, ElementKey, Pauser, Snapshot
 from penstock.flow.model.run_input import (
-    Canceled,
-    CleanupTimedOut,
-    Continued,
     Granted,
     Outside,
     Retried,
     RunInput,
-    RunTimedOut,
     Skipped,
 )
 from penstock.runtime.codec.encoder import encode_header, encode_page, encode_parts
@@ -56,8 +52,6 @@ from penstock.store.rows.change import (
     Unlock,
 )
 
-_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
-_CONTINUED = Continued()
 _WAITING = ("waiting", "stalled")
 
 
@@ -124,9 +118,8 @@ def _run_inputs(
             if run_input.id is not None:
                 run_input = replace(run_input, once=True)  # its id lies in a row of its own
         run_inputs.append(run_input)
-    # What happens to a run whose decision stopped half-way must not be taken for its rest.
-    if live.snapshot.agenda and not (run_inputs and isinstance(run_inputs[-1], _ENDINGS)):
-        run_inputs.append(_CONTINUED)
+    if live.snapshot.agenda:
+        continue_last(run_inputs)
     return run_inputs, parked
 
 
@@ -302,7 +295,7 @@ def _posts(
         posts.append(post)
     posts += canceled
     if plan.unfinished:
-        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+        posts.append(Post(snapshot.run.id, encode_message(CONTINUED)))
     return posts
 
 

@@ -26,7 +26,7 @@ from penstock.runtime.dispatch.redaction import (
     redacted_line,
     redacted_report,
 )
-from penstock.runtime.dispatch.worker_slots import Key, WaitingWorker, WorkerSlot, key_of
+from penstock.runtime.dispatch.worker_slots import Key, LocalWorker, WorkerSlot, key_of
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.clock import StoreClock
@@ -134,8 +134,7 @@ class Dispatch:
         self._tidying = BackgroundTasks(log, "unwanted tasks could not be returned")
         self._hints = BackgroundTasks(log, "the other nodes were not notified")
         self._in_doubt: dict[int, dict[AttemptPlace, str]] = {}  # by id(): reservations that may be leases
-        self.local_workers: dict[str, WaitingWorker] = {}
-        self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
+        self._local_workers: dict[str, LocalWorker] = {}
         self.redaction = redaction  # takes secrets out of what tasks say
         self.rejected = self.repeated = self.handed = self.leased = 0
 
@@ -217,6 +216,10 @@ class Dispatch:
         except Exception as error:
             log.debug("the other nodes were not told: %s", error)  # they look by themselves
 
+    def attach(self, worker: LocalWorker) -> None:
+        """A worker of this process: it is asked how much it can take, and hears what is withdrawn at once."""
+        self._local_workers[worker.id] = worker
+
     def look(self) -> None:
         """There may be work in any list: another node made it, or it was given back, or a pause is over."""
         self._backlog.add_unknown()
@@ -225,12 +228,8 @@ class Dispatch:
 
     def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
         """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
-        for nudge in self.nudges:
-            nudge(run, elements)
-
-    def discard(self, messages: Sequence[int]) -> None:
-        """Messages for a run that is gone."""
-        self._tidying.begin(self._store.discard(messages))
+        for worker in self._local_workers.values():
+            worker.nudge(run, elements)
 
     # -- what workers do -----------------------------------------------------------------------------------
 
@@ -259,7 +258,7 @@ class Dispatch:
         """
         slot = self._slots.get(key := key_of(request))
         if slot is None:
-            slot = self._slots[key] = WorkerSlot(key, self.local_workers.get(request.worker))
+            slot = self._slots[key] = WorkerSlot(key, self._local_workers.get(request.worker))
         slot.sit(request.limit)
         try:
             async with asyncio.timeout(seconds):

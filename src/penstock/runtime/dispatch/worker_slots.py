@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 
 from penstock.runtime.dispatch.gate import Assignment
@@ -24,6 +25,16 @@ class WaitingWorker(Protocol):
     def begun(self) -> int:
         """How much of what it was handed it has taken up, ever."""
         ...
+
+
+class LocalWorker(WaitingWorker, Protocol):
+    """One that hears at once what is withdrawn."""
+
+    @property
+    def id(self) -> str: ...
+
+    def nudge(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
+        """These elements of a run are not wanted any more."""
 
 
 class WorkerSlot:

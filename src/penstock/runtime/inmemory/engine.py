@@ -12,15 +12,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.advance import Do, advance
+from penstock.flow.decisions.advance import CONTINUED, Do, advance, continue_last
 from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Answer, Entry, Plan
 from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import (
     Begun,
     Canceled,
-    CleanupTimedOut,
-    Continued,
     Disabled,
     Granted,
     Outside,
@@ -28,7 +26,6 @@ from penstock.flow.model.run_input import (
     Resumed,
     Retried,
     RunInput,
-    RunTimedOut,
 )
 from penstock.flow.values.key_text import key_text
 from penstock.runtime.commands.validation import (
@@ -38,7 +35,7 @@ from penstock.runtime.commands.validation import (
     plain_payload,
     validate_step,
 )
-from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Undelivered
+from penstock.runtime.decisions.correlation import NO_RUN
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
@@ -48,6 +45,7 @@ from penstock.runtime.errors import (
     UnknownRun,
 )
 from penstock.runtime.inmemory.executor import Executor
+from penstock.runtime.inmemory.inbox import Inbox, RefusedKey, Undelivered
 from penstock.runtime.inmemory.inline_run import play_through
 from penstock.runtime.inmemory.locks import Locks
 from penstock.runtime.node.clock import Alarm, Clock
@@ -75,10 +73,6 @@ class InMemoryRun:
         for alarm in self.alarms:
             alarm.cancel()
         self.alarms.clear()
-
-
-_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
-_CONTINUED = Continued()
 
 
 class InMemoryEngine:
@@ -226,7 +220,7 @@ class InMemoryEngine:
         live_run = self.run_of(run)
         batch = [run_input]
         if live_run.unfinished:
-            _keep_going(batch)
+            continue_last(batch)
         plan = advance(live_run.flow, live_run.snapshot, batch, self.clock.now())
         self._apply(live_run, plan)
         if not self._pumping:
@@ -250,7 +244,7 @@ class InMemoryEngine:
                     batch.append(queue.popleft()[1])
                 live_run = self.runs[run]
                 if live_run.unfinished:
-                    _keep_going(batch)
+                    continue_last(batch)
                 flow, snapshot, now = live_run.flow, live_run.snapshot, self.clock.now()
                 if self.does is None:
                     self._apply(live_run, advance(flow, snapshot, batch, now))
@@ -297,7 +291,7 @@ class InMemoryEngine:
     def _continue(self, live_run: InMemoryRun) -> None:
         if live_run.unfinished:
             live_run.unfinished = False
-            self._post(live_run.snapshot.run.id, _CONTINUED)
+            self._post(live_run.snapshot.run.id, CONTINUED)
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []
@@ -339,12 +333,6 @@ class InMemoryEngine:
             live_run.silence()
         for watcher in list(live_run.watchers):
             watcher(live_run.snapshot)
-
-
-def _keep_going(batch: list[RunInput]) -> None:
-    """What happens to a run whose decision stopped half-way must not be taken for its rest."""
-    if not isinstance(batch[-1], _ENDINGS):
-        batch.append(_CONTINUED)
 
 
 def _with_scoped_id(live_run: InMemoryRun, event: Outside) -> Outside:

@@ -48,7 +48,7 @@ class FlowCache:
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf
-        self.told: list[Callable[[], None]] = []  # whoever is notified when something is published or paused
+        self._observers: list[Callable[[], None]] = []
         self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[dict[str, WorkflowState]] | None = None
         self._next: asyncio.Task[dict[str, WorkflowState]] | None = None
@@ -120,12 +120,16 @@ class FlowCache:
         known = not self._shared and self._states  # where nobody else writes, what is known is so
         return list((known or await self._look()).values())
 
+    def observe(self, observer: Callable[[], None]) -> None:
+        """From now on, hear when something was published or paused."""
+        self._observers.append(observer)
+
     def forget(self) -> None:
         """Something was published or paused: look again."""
         self._forgotten += 1
         self._states = {}
-        for tell in self.told:
-            tell()
+        for observer in self._observers:
+            observer()
 
     async def changed_by(self, change: Coroutine[Any, Any, T]) -> T:
         """The result of a call of the store that publishes or pauses; whatever comes of it, the states are read anew.

@@ -55,7 +55,7 @@ class Node:
         self.memory = RunCache(store, self.flows)
         self.requests = RequestQueue()
         self.commands = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
-        self.repairs = RepairCommands(self.commands, self.flows, clock)
+        self.repairs = RepairCommands(store, self.commands, self.flows, clock)
         self.tokens = Tokens(store, self.memory, self.repairs, self.flows.managers)
         self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
@@ -66,7 +66,15 @@ class Node:
         )
         settled = [self.timers.settled, self.watching.settled, self.changes.settled]
         self.advancer = Advancer(
-            store, self.flows, self.memory, self.requests, self.dispatch, self.timers, clock, shared, settled
+            store=store,
+            flows=self.flows,
+            memory=self.memory,
+            requests=self.requests,
+            dispatch=self.dispatch,
+            timers=self.timers,
+            clock=clock,
+            shared=shared,
+            settled=settled,
         )
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.calls = CallStats()

@@ -45,6 +45,7 @@ class Timers:
         self._wake = asyncio.Event()
         self._looking = False
         self._next: datetime | None = None
+        self._gone: list[int] = []  # messages for runs that do not exist
         self._hand: set[object] = set()  # what was taken in hand and is not decided yet
         self.lost = self.timed_out = self.rung = 0
 
@@ -52,6 +53,11 @@ class Timers:
         """Something may be due now."""
         self._looking = True
         self._wake.set()
+
+    def discard(self, messages: Sequence[int]) -> None:
+        """Have the store delete messages for a run that is gone."""
+        self._gone += messages
+        self.look()
 
     def settled(self, decisions: Sequence[Decision]) -> None:
         """What decisions set falls due some day; look then."""
@@ -114,7 +120,8 @@ class Timers:
         """Take in hand what is due; True where there may be more."""
         self._next = None
         asked = self._clock.asked()
-        due = await self._store.due(BATCH, HANDOVER_TIMEOUT)
+        gone, self._gone = self._gone, []
+        due = await self._store.due(BATCH, HANDOVER_TIMEOUT, gone)
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next

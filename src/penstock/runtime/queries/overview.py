@@ -6,7 +6,7 @@ Ends are counted exactly. How soon steps begin is read from a few runs of each p
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.workflow_stats import DAY, lasted, percentiles
 from penstock.store.protocol import RunViews
 from penstock.store.rows.change import timed
-from penstock.store.rows.rows import Filter
+from penstock.store.rows.rows import Filter, RunCount, RunsByEnd
 
 BUSIEST = 50
 """Workflows of which it is said how long their runs take."""
@@ -50,11 +50,11 @@ async def overview_of(
     if begin >= end:
         raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
     width = max((end - begin) / points, timedelta(microseconds=1))
-    found = await store.endings(begin, end, width)
-    seen = {place: count for place, count in found.items() if sees(place[0])}
+    found = await store.counts(RunsByEnd(begin, end, width))
+    seen = [count for count in found if sees(count.workflow)]
     workflows: dict[str, dict[str, Any]] = {}
-    for name in sorted({name for name, _, _ in seen}):
-        mine = {place: count for place, count in seen.items() if place[0] == name}
+    for name in sorted({count.workflow for count in seen}):
+        mine = [count for count in seen if count.workflow == name]
         workflows[name] = {**_lines(mine, points), "typical": None}
     for name in sorted(workflows, key=lambda each: -sum(workflows[each]["ended"]))[:BUSIEST]:
         workflows[name]["typical"] = await _typical(store, name, begin, end)
@@ -70,13 +70,13 @@ async def overview_of(
     }
 
 
-def _lines(counts: dict[tuple[str, str, int], int], points: int) -> dict[str, list[int]]:
+def _lines(counts: Iterable[RunCount], points: int) -> dict[str, list[int]]:
     ended, failed, succeeded = [0] * points, [0] * points, [0] * points
-    for (_, status, at), count in counts.items():
-        place = min(at, points - 1)
-        ended[place] += count
-        failed[place] += count if status in BAD_ENDS else 0
-        succeeded[place] += count if status == "succeeded" else 0
+    for count in counts:
+        place = min(count.group, points - 1)
+        ended[place] += count.number
+        failed[place] += count.number if count.status in BAD_ENDS else 0
+        succeeded[place] += count.number if count.status == "succeeded" else 0
     return {"ended": ended, "failed": failed, "succeeded": succeeded}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from msgspec.structs import asdict
 
-from penstock.flow.model.run import Status
+from penstock.flow.model.run import STATUSES
 from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.decoder import Unreadable
@@ -31,7 +31,7 @@ def row_view(row: RunRow) -> dict[str, Any]:
 
 def count_view(counts: dict[str, int]) -> dict[str, int]:
     """Every status, those without a run too."""
-    return {status: counts.get(status, 0) for status in get_args(Status)}
+    return {status: counts.get(status, 0) for status in STATUSES}
 
 
 def undelivered_view(row: PendingEventRow) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from penstock.runtime.codec.decoder import decode_page
 from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.history import Histories
 from penstock.store.rows.change import timed
-from penstock.store.rows.rows import Filter, RunRow
+from penstock.store.rows.rows import Filter, RunCount, RunRow, RunsByVersion
 
 DAY = timedelta(days=1)
 SLICES, OF_SLICE = 10, 200
@@ -70,9 +70,9 @@ async def workflow_stats(
     begin = since or end - DAY
     if begin >= end:
         raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
-    tally = await store.version_counts(workflow, begin, end)
-    counts = {place: count for place, count in tally.items() if version in (None, place[0])}
-    total = sum(counts.values())
+    known = await store.counts(RunsByVersion(workflow, begin, end))
+    counts = [count for count in known if version in (None, count.group)]
+    total = sum(count.number for count in counts)
     asked = Filter(workflow=workflow, version=version, since=begin, until=end)
     few = total <= FEW
     sample = await (store.runs(replace(asked, limit=FEW)) if few else _sample(store, asked, begin, end))
@@ -90,18 +90,18 @@ async def workflow_stats(
             "seconds": lasted(sample),
         },
         "versions": {
-            number: _summed({place: count for place, count in counts.items() if place[0] == number})
-            for number in sorted({place[0] for place in counts})
+            number: _summed(count for count in counts if count.group == number)
+            for number in sorted({count.group for count in counts})
         },
         "steps": {name: _shown(each, len(sample), total, hours) for name, each in sorted(figures.items())},
         "sampled": {"runs": len(sample), "of": total},
     }
 
 
-def _summed(counts: dict[tuple[int, str], int]) -> dict[str, int]:
+def _summed(counts: Iterable[RunCount]) -> dict[str, int]:
     found: dict[str, int] = defaultdict(int)
-    for (_, status), count in sorted(counts.items()):
-        found[status] += count
+    for count in sorted(counts, key=lambda one: (one.group, one.status)):
+        found[count.status] += count.number
     return dict(found)
 
 

@@ -26,7 +26,7 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from penstock.runtime.node.flow_cache import FlowCache
-from penstock.sources.earlier_versions import Earlier, taken
+from penstock.sources.earlier_versions import Earlier, VersionRows, taken
 from penstock.sources.errors import CertificateAway, SourceStopped, UnknownHook, Unverified
 from penstock.sources.hooks.certificates import Certificates, Fetch, system_roots
 from penstock.sources.hooks.cloudevents import Handshake, handshake
@@ -72,6 +72,7 @@ class Hooks:
 
     def __init__(
         self,
+        store: VersionRows,
         flows: FlowCache,
         commands: Commands,
         secrets: Secrets,
@@ -84,7 +85,7 @@ class Hooks:
         self._flows, self._commands, self._secrets = flows, commands, secrets
         self._fetch, self._certificates = fetch, certificates
         self._topics, self._now = tuple(topics), now
-        self._earlier = Earlier(flows, commands.store, KIND)
+        self._earlier = Earlier(flows, store, KIND)
         self.taken: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 

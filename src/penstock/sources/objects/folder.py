@@ -79,7 +79,7 @@ class FolderReader:
 
         And about what came before it was stopped and nobody has told: there may have been no time for it, or nobody.
         """
-        started, stopped = await trigger.node.store.source_times(trigger.workflow)
+        started, stopped = await trigger.source_times()
         here = {"folder": folder_digest(self._store.path), "since": time_text(started)}
         was: dict[str, Any] = trigger.state if isinstance(trigger.state, dict) else {}
         anew = trigger.was_stopped or not was or was.get("since", here["since"]) != here["since"]
@@ -322,7 +322,7 @@ class FolderReader:
 
     async def _look_back(self, trigger: Trigger, seen: Seen) -> None:
         """Notice what came before the source was stopped, nothing that came after, and what went: nobody knows when."""
-        _, at = await trigger.node.store.source_times(trigger.workflow)
+        _, at = await trigger.source_times()
         _, stopped = await trigger.by_our_clock(at)
         latest = stopped.timestamp() * 1e9
         with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -22,6 +22,7 @@ from penstock.sources.dead_letters import add_dead_notice, add_dead_start
 from penstock.sources.errors import SourceStopped
 from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.errors import StoreError
+from penstock.store.protocol import InboundEvents, Runs, RunViews
 from penstock.store.rows.rows import Filter
 
 KIND = "object"
@@ -37,13 +38,23 @@ class ObjectSource(Struct, frozen=True):
     matching: Matching
 
 
+class StartRows(InboundEvents, Runs, RunViews, Protocol):
+    """Runs about objects, and the starts that failed."""
+
+
 class ObjectStarts:
     """Starts runs about objects; those that a feeder brings wait for room, where there is a `max_running`."""
 
     def __init__(
-        self, flows: FlowCache, commands: Commands, stores: Stores, trigger: Trigger | None = None
+        self,
+        store: StartRows,
+        flows: FlowCache,
+        commands: Commands,
+        stores: Stores,
+        trigger: Trigger | None = None,
     ) -> None:
-        self._flows, self._commands, self._stores, self._trigger = flows, commands, stores, trigger
+        self._store, self._flows, self._commands = store, flows, commands
+        self._stores, self._trigger = stores, trigger
         self._turn = asyncio.Lock()
         self._known: dict[str, tuple[int, ObjectSource | None]] = {}
 
@@ -69,18 +80,16 @@ class ObjectStarts:
 
     async def knows(self, workflow: str, start_key: str) -> bool:
         """Whether a run was started by that key."""
-        return await self._commands.store.start_key(workflow, start_key) is not None
+        return await self._store.start_key(workflow, start_key) is not None
 
     async def has_run_about(self, workflow: str, bucket: str, key: str) -> bool:
         """Whether there is a run about an object of that name."""
         about = Filter(workflow=workflow, subject=subject_of(bucket, key), limit=1)
-        return bool(await self._commands.store.runs(about))
+        return bool(await self._store.runs(about))
 
     async def dead_letter(self, store: str, record: Any, error: PenstockError) -> str:
         """Keep what a store told and nobody can read; in which words. Raises StoreError."""
-        return await add_dead_notice(
-            self._commands.store, store, record, error, await self._commands.store.now()
-        )
+        return await add_dead_notice(self._store, store, record, error, await self._store.now())
 
     async def start(
         self,
@@ -123,8 +132,8 @@ class ObjectStarts:
     ) -> Outcome:
         """Set the start of a run aside, once however often it is told. Raises StoreError."""
         refused(self._stores.tallies[source.matching.store], source.workflow, key, error)
-        store = self._commands.store
-        await add_dead_start(store, source.workflow, KIND, start, error, await store.now())
+        now = await self._store.now()
+        await add_dead_start(self._store, source.workflow, KIND, start, error, now)
         return "refused"
 
     async def _once(self, workflow: str, start: Start) -> bool:

@@ -37,7 +37,9 @@ class ObjectTopicReader:
 
     async def run(self, trigger: Trigger) -> None:
         """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
-        starts = ObjectStarts(trigger.node.flows, trigger.node.commands, self._stores, trigger)
+        starts = ObjectStarts(
+            trigger.node.store, trigger.node.flows, trigger.node.commands, self._stores, trigger
+        )
         source = ObjectSource(trigger.workflow, self._matching)
         noticing = Noticing(self._stores, starts, lambda: [source])
         group = group_of(self._buses.group(self._bus), trigger.workflow, None, self._topic)
@@ -60,7 +62,7 @@ class ObjectTopicReader:
 
     async def _begin(self, trigger: Trigger) -> tuple[datetime | None, dict[str, Any]]:
         """From when on messages count, where the source was stopped; and what is to be known of that later."""
-        started, _ = await trigger.node.store.source_times(trigger.workflow)
+        started, _ = await trigger.source_times()
         here = {"since": time_text(started)}
         known = trigger.state if isinstance(trigger.state, dict) else here
         if not trigger.was_stopped and known == here:
@@ -71,7 +73,7 @@ class ObjectTopicReader:
     async def _reject_stopped(self, trigger: Trigger, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
         _, now = await trigger.node.flows.newest(trigger.workflow)
-        since, _ = await trigger.node.store.source_times(trigger.workflow)
+        since, _ = await trigger.source_times()
         if not now.started or time_text(since) != state["since"]:
             raise SourceStopped(trigger.workflow)
 

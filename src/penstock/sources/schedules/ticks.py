@@ -61,7 +61,7 @@ class Clock:
     async def _begin(self, trigger: Trigger) -> Progress:
         """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
         progress = read_state(trigger.state, Progress)
-        started, _ = await trigger.node.store.source_times(trigger.workflow)
+        started, _ = await trigger.source_times()
         if progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped:
             # What lies ahead was kept while the clock was wrong: nothing would come until that time.
             ahead = progress.last > trigger.now() + LATE

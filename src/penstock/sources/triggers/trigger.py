@@ -124,6 +124,11 @@ class Trigger:
         """The store's time."""
         return self.node.clock.now()
 
+    async def source_times(self) -> tuple[datetime | None, datetime | None]:
+        """When the source was started last, and when it was stopped last; None: never, or nobody knows."""
+        found = await self.node.store.workflows(self.workflow)
+        return (found[0].started_at, found[0].stopped_at) if found else (None, None)
+
     async def by_our_clock(self, at: datetime | None) -> tuple[datetime, datetime]:
         """When the store's clock said so, by that of this machine: not before, and not after; now where it is None."""
         if at is None:

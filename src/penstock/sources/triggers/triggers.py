@@ -121,7 +121,7 @@ class Triggers:
         self._unfed: set[str] = set()  # fed by others, and noted in the store
         self._wake = asyncio.Event()
         self._renewed = -1e9
-        node.flows.told.append(self._wake.set)
+        node.flows.observe(self._wake.set)
 
     @property
     def held(self) -> dict[str, int]:

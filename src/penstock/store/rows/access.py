@@ -37,6 +37,13 @@ class AuditHead(Struct, frozen=True):
     hash: bytes
 
 
+class AuditPage(Struct, frozen=True):
+    """Entries of the record, and where it ended before they were read."""
+
+    entries: list[Audited]
+    head: AuditHead
+
+
 class AccessToken(Struct, frozen=True, kw_only=True):
     """A token as it is made; only the digest of what is shown once is kept. `expires_at` None: never."""
 

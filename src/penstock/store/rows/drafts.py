@@ -12,7 +12,6 @@ from msgspec import Struct
 class NewDraft(Struct, frozen=True, kw_only=True):
     """A definition to be saved as the draft of a workflow; `title` is what lists show."""
 
-    workflow: str
     definition: str
     title: str | None
     author: str
@@ -35,9 +34,13 @@ class NewVersion(Struct, frozen=True, kw_only=True):
     draft: bool = False
 
 
-class DraftRow(NewDraft, frozen=True, kw_only=True):
+class DraftRow(Struct, frozen=True, kw_only=True):
     """The draft of a workflow, as its author wrote it."""
 
+    workflow: str
+    definition: str
+    title: str | None
+    author: str
     at: datetime
 
 

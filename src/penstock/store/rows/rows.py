@@ -124,6 +124,8 @@ class WorkflowState(Struct, frozen=True, kw_only=True):
     started: bool
     paused: bool
     halted: bool = False  # the whole installation is paused
+    started_at: datetime | None = None  # when its source was started last; None: never, or nobody knows
+    stopped_at: datetime | None = None
 
 
 WORKER_TIMEOUT = timedelta(seconds=60)
@@ -187,6 +189,41 @@ class RunRow(Struct, frozen=True, kw_only=True):
     waiting_for: list[str]
     started_at: datetime
     ended_at: datetime | None
+
+
+class RunsByWorkflow(Struct, frozen=True):
+    """All runs of these workflows."""
+
+    workflows: tuple[str, ...]
+
+
+class RunsByVersion(Struct, frozen=True):
+    """The runs of one workflow that started then."""
+
+    workflow: str
+    since: datetime
+    until: datetime
+
+
+class RunsByEnd(Struct, frozen=True):
+    """The runs that ended then, by intervals of a `width`."""
+
+    since: datetime
+    until: datetime
+    width: timedelta
+
+
+RunGroups = RunsByWorkflow | RunsByVersion | RunsByEnd
+"""Which runs are counted, and by which group besides the status."""
+
+
+class RunCount(Struct, frozen=True):
+    """How many runs of a workflow have a status; `group` is the version, or the number of the interval."""
+
+    workflow: str
+    status: str
+    number: int
+    group: int = 0
 
 
 class RunState(Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ what a filter does not ask for must not be in the statement, or SQLite finds no 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -14,12 +15,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from penstock.flow.model.run import ENDED, STATUSES
 from penstock.flow.values.name_patterns import matches
-from penstock.store.rows.rows import Filter, RunRow
+from penstock.store.rows.rows import Filter, RunCount, RunRow
 from penstock.store.sql.index_scans import MAX_FOUND, MAX_TASKS, Dialect, Question, Writing
 
-STATUSES = ("running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out")
-ENDED = STATUSES[4:]
 UNTROUBLED = ("running", "succeeded")
 MAX_LINES = 40
 """Lines that are asked for in one statement."""
@@ -72,30 +72,13 @@ def allowed(filter: Filter, known: Callable[[], Sequence[str]]) -> list[str] | N
     return [name for name in names if matches(patterns, name)]
 
 
-def tallied(
-    versions: Iterable[tuple[int, int]],
-    trouble: Iterable[tuple[int, str, int]],
-    running: Iterable[tuple[int, int]],
-) -> dict[tuple[int, str], int]:
-    """Counts by version and status: of each version all runs, those in trouble, those that run; the rest went well."""
-    found = {(version, status): count for version, status, count in trouble}
-    found |= {(version, "running"): count for version, count in running}
-    for version, count in versions:
-        known = sum(number for (other, _), number in found.items() if other == version)
-        if count > known:
-            found[version, "succeeded"] = count - known
-    return found
-
-
-def counts_by_workflow(
-    runs: Iterable[Sequence[Any]], others: Iterable[Sequence[Any]]
-) -> dict[str, dict[str, int]]:
-    """Counts by workflow and status: `runs` are all of each workflow, `others` those that did not go well."""
-    found = {workflow: {"succeeded": count} for workflow, count in runs}
-    for workflow, status, count in others:
-        found[workflow][status] = count
-        found[workflow]["succeeded"] -= count
-    return found
+def tallied(runs: Iterable[Sequence[Any]], others: Iterable[Sequence[Any]]) -> list[RunCount]:
+    """Counts by group and status: `runs` are all of each group, `others` those that did not go well."""
+    known = [RunCount(workflow, status, number, group) for workflow, group, status, number in others]
+    left = Counter({(workflow, group): number for workflow, group, number in runs})
+    for count in known:
+        left[count.workflow, count.group] -= count.number
+    return known + [RunCount(workflow, "succeeded", n, group) for (workflow, group), n in left.items() if n]
 
 
 def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question | None:
@@ -168,11 +151,11 @@ def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequ
     if driver == "status":
         return [_in_status(status) for status in filter.statuses or STATUSES]
     if driver == "end":
-        return [_in_status(status, "run_by_end") for status in filter.statuses or ENDED if status in ENDED]
+        return [_in_status(status, "run_by_end") for status in filter.statuses or STATUSES if status in ENDED]
     if driver == "found":
         return _PREFIXED
     if driver == "q":
-        statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
+        statuses = filter.statuses or tuple(x for x in STATUSES if x in ENDED or filter.sort != "ended")
         return [*_PREFIXED, *(partial(Writing.latest, status=status) for status in statuses)]
     return _DRIVEN[driver]
 

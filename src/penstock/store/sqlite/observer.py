@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from penstock.store.rows.access import Audited, AuditHead
+from penstock.store.rows.access import AuditPage
 from penstock.store.sqlite.connection import Options, found_schema, open_reader
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Numbers, Result, Session, Work, micros
@@ -36,15 +36,9 @@ class Observer:
         """See `Store.backup`."""
         await asyncio.to_thread(look, self._db, lambda db: maintenance.backup(db, to), self.path)
 
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
+    async def audits(self, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
         """See `Store.audits`."""
         return await self._read(lambda session: audit_log.audits(session, limit, after=after, before=before))
-
-    async def audit_head(self) -> AuditHead:
-        """See `Store.audit_head`."""
-        return await self._read(audit_log.head)
 
     async def secret_keys(self) -> dict[str, str]:
         """See `Store.secret_keys`."""

@@ -90,7 +90,7 @@ SELECT name, version, key_id, sealed, updated_at FROM secret WHERE name > :after
 -- name: reseal_secret
 -- Only what was read: a value that was set meanwhile stays.
 UPDATE secret SET key_id = :key_id::text, sealed = :sealed::bytea WHERE name = :name::text AND sealed = :was::bytea
-RETURNING name;
+RETURNING name, version, key_id, sealed, updated_at;
 
 -- name: drop_secret
 DELETE FROM secret WHERE name = :name::text RETURNING name;

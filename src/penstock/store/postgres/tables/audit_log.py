@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import astuple
 
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows.access import Audited, AuditHead, AuditRow
+from penstock.store.rows.access import Audited, AuditPage, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
 
 _HIGHEST = 2**63 - 1
@@ -23,19 +23,14 @@ class PostgresAuditLog:
     async def record(self, audits: Sequence[AuditRow]) -> None:
         await self.database.transact(lambda work: note(work, audits))
 
-    async def audits(
-        self, limit: int, *, after: int | None = None, before: int | None = None
-    ) -> list[Audited]:
+    async def audits(self, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
+        head = await self.database.read("read_setting", name="audit")
         if after is not None:
             rows = await self.database.read("next_audits", after=after, limit=limit)
         else:
             first = _HIGHEST if before is None else before
             rows = await self.database.read("newest_audits", before=first, limit=limit)
-        return [entry(row) for row in rows]
-
-    async def audit_head(self) -> AuditHead:
-        found = await self.database.read("read_setting", name="audit")
-        return read_head(found[0]["value"] if found else None)
+        return AuditPage([entry(row) for row in rows], read_head(head[0]["value"] if head else None))
 
 
 async def note(work: Work, rows: Sequence[AuditRow]) -> None:

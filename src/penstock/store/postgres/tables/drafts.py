@@ -1,17 +1,17 @@
-"""Drafts of workflows, and lists of workflows for people."""
+"""Drafts of workflows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from datetime import datetime
+
+from msgspec.structs import asdict
 
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.postgres.tables.workflow_versions import has_text
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sql.run_lists import counts_by_workflow
-
-_LAST = 2**31 - 1
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft
 
 
 class PostgresDrafts:
@@ -24,43 +24,25 @@ class PostgresDrafts:
         return DraftRow(**found[0]) if found else None
 
     async def save_draft(
-        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> DraftRow | None:
-        async def work(work: Work) -> DraftRow | None:
-            if not await has_text(work, draft.workflow, expect):
-                return None
-            values = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
-            [made] = await work.rows("put_draft", **values)
-            await note_one(work, audit)
-            return DraftRow(**made)
-
-        return await self.database.transact(work)
-
-    async def drop_draft(
-        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> bool | None:
-        async def work(work: Work) -> bool | None:
+        self,
+        workflow: str,
+        draft: NewDraft | None,
+        expect: Collection[str] | None = None,
+        audit: AuditRow | None = None,
+    ) -> datetime | None:
+        async def work(work: Work) -> datetime | None:
             if not await has_text(work, workflow, expect):
                 return None
-            if not await work.rows("drop_draft", workflow=workflow):
-                return False
-            await note_one(work, audit)
-            return True
+            if draft is None:
+                changed = await work.rows("drop_draft", workflow=workflow)
+            else:
+                changed = await work.rows("put_draft", workflow=workflow, **asdict(draft))
+            now: datetime = changed[0]["at"] if changed else await work.value("read_now")
+            if changed:
+                await note_one(work, audit)
+            return now
 
         return await self.database.transact(work)
 
     async def drafts(self) -> list[DraftLine]:
         return [DraftLine(**row) for row in await self.database.read("list_drafts")]
-
-    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        last = _LAST if before is None else before
-        found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
-        return [VersionLine(**row) for row in found]
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        async def work(work: Work) -> dict[str, dict[str, int]]:
-            names = list(workflows)
-            runs = await work.rows("count_runs_of_workflows", names=names)
-            return counts_by_workflow(runs, await work.rows("count_other_runs", names=names))
-
-        return await self.database.transact(work, changes=False, isolation="repeatable_read")

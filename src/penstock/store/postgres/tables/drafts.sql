@@ -6,27 +6,13 @@ INSERT INTO draft (workflow, definition, title, author, at)
 VALUES (:workflow::text, :definition::text, :title::text, :author::text, penstock_now())
 ON CONFLICT (workflow) DO UPDATE SET definition = excluded.definition, title = excluded.title,
                                      author = excluded.author, at = excluded.at
-RETURNING workflow, definition, title, author, at;
+RETURNING at;
 
 -- name: drop_draft
-DELETE FROM draft WHERE workflow = :workflow::text RETURNING 1;
+DELETE FROM draft WHERE workflow = :workflow::text RETURNING penstock_now() AS at;
 
 -- name: list_drafts
 SELECT draft.workflow, title, author, draft.at, draft.definition IS DISTINCT FROM version.definition AS changed
   FROM draft LEFT JOIN workflow ON workflow.name = draft.workflow
              LEFT JOIN version ON version.workflow = draft.workflow AND version.version = workflow.latest
  ORDER BY draft.workflow;
-
--- name: list_versions
-SELECT version, note, at FROM version WHERE workflow = :workflow::text AND version < :before::integer
- ORDER BY version DESC LIMIT :limit::integer;
-
--- name: count_runs_of_workflows
-SELECT workflow, count(*) FROM run WHERE workflow = ANY(:names::text[]) GROUP BY workflow;
-
--- name: count_other_runs
--- All but those that went well: of these there may be a million.
-SELECT workflow, status, count(*) FROM run
- WHERE status IN ('running', 'waiting', 'paused', 'stalled', 'failed', 'canceled', 'timed_out')
-   AND workflow = ANY(:names::text[])
- GROUP BY workflow, status;

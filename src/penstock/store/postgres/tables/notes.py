@@ -15,21 +15,21 @@ class PostgresNotes:
     async def notes(self, prefix: str) -> dict[str, str]:
         return {row["name"]: row["value"] for row in await self.database.read("list_notes", prefix=prefix)}
 
-    async def keep_note(self, name: str, text: str) -> str:
-        async def work(work: Work) -> str:
-            await work.rows("keep_note", name=name, value=text)
-            return str(await work.value("read_note", name=name))
-
-        return await self.database.transact(work)
-
-    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        async def work(work: Work) -> bool:
-            was = bool(await work.rows("read_note", name=name))
+    async def put_note(
+        self, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+    ) -> str | None:
+        async def work(work: Work) -> str | None:
+            if not replace and await work.rows("keep_note", name=name, value=text):
+                await note_one(work, audit)
+                return None
+            was: str | None = await work.value("read_note", name=name)
+            if not replace:
+                return was
             if text is None:
                 await work.rows("drop_note", name=name)
             else:
                 await work.rows("put_note", name=name, value=text)
-            if was or text is not None:
+            if was is not None or text is not None:
                 await note_one(work, audit)
             return was
 

@@ -7,7 +7,8 @@ SELECT substr(name, 6) AS name, value FROM setting WHERE starts_with(name, 'note
 SELECT value FROM setting WHERE name = 'note:' || :name::text FOR UPDATE;
 
 -- name: keep_note
-INSERT INTO setting (name, value) VALUES ('note:' || :name::text, :value::text) ON CONFLICT (name) DO NOTHING;
+INSERT INTO setting (name, value) VALUES ('note:' || :name::text, :value::text) ON CONFLICT (name) DO NOTHING
+RETURNING 1;
 
 -- name: put_note
 INSERT INTO setting (name, value) VALUES ('note:' || :name::text, :value::text)

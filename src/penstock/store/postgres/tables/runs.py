@@ -45,14 +45,13 @@ class PostgresRuns:
         found = await self.database.read("load_pages", run=run, after=after, limit=limit)
         return [row["body"] for row in found]
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+        if gone:
+            await self.database.rows("use_message", ids=list(gone))
         [(following, now)] = await self.database.read("next_due")
         if following is None or following > now:  # idle nodes ask often: this is one statement
             return Due([], [], [], following, now)
         return await self.database.transact(lambda work: _hand_out(work, limit, now, patience))
-
-    async def discard(self, messages: Sequence[int]) -> None:
-        await self.database.rows("use_message", ids=list(messages))
 
     async def now(self) -> datetime:
         [(now,)] = await self.database.read("read_now")

@@ -15,22 +15,29 @@ class PostgresSecrets:
     database: Database
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+        self,
+        name: str,
+        key_id: str,
+        sealed: bytes,
+        known: Sequence[str] = (),
+        audit: AuditRow | None = None,
+        *,
+        was: bytes | None = None,
     ) -> SecretRow | None:
+        new = {"name": name, "key_id": key_id, "sealed": sealed}
+
         async def work(work: Work) -> SecretRow | None:
-            await work.rows("lock_secrets")
-            rows = await work.rows("put_secret", name=name, key_id=key_id, sealed=sealed, known=list(known))
+            if was is None:
+                await work.rows("lock_secrets")
+                rows = await work.rows("put_secret", **new, known=list(known))
+            else:
+                rows = await work.rows("reseal_secret", **new, was=was)
             if not rows:
                 return None
             await note_one(work, audit)
             return SecretRow(**rows[0])
 
         return await self.database.transact(work)
-
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        return await changed(
-            self.database, "reseal_secret", None, name=name, was=was, key_id=key_id, sealed=sealed
-        )
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         return await changed(self.database, "drop_secret", audit, name=name)

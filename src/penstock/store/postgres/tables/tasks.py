@@ -63,9 +63,6 @@ class PostgresTasks:
         released = {row["ord"] for row in await self.database.transact(work)}
         return [place in released for place in range(1, len(leases) + 1)]
 
-    async def give_up(self, prefix: str) -> int:
-        return len(await self.database.rows("give_up_tasks", prefix=prefix))
-
     async def log(self, lines: Sequence[LogLine]) -> None:
         await self.database.rows(
             "insert_log", **columns("run at body", [(x.run, x.at, x.body) for x in lines])
@@ -83,5 +80,8 @@ class PostgresTasks:
         )
         await self.database.rows("drop_gone_workers", age=WORKER_TIMEOUT)
 
-    async def deregister(self, worker: str) -> None:
-        await self.database.rows("drop_worker", id=worker)
+    async def deregister(self, worker: str, *, dead: bool = False) -> None:
+        if dead:
+            await self.database.rows("give_up_tasks", prefix=worker)
+        else:
+            await self.database.rows("drop_worker", id=worker)

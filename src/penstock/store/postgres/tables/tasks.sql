@@ -109,8 +109,7 @@ SELECT id FROM run WHERE id = ANY(:runs::text[]) ORDER BY id FOR SHARE;
 
 -- name: give_up_tasks
 UPDATE task SET lease_until = penstock_now(), expires = penstock_now()
- WHERE expires < 'infinity' AND worker IS NOT NULL AND starts_with(worker, :prefix::text) AND lease_until > penstock_now()
-RETURNING 1;
+ WHERE expires < 'infinity' AND worker IS NOT NULL AND starts_with(worker, :prefix::text) AND lease_until > penstock_now();
 
 -- name: release_task
 -- Before all others of its list, with all its time to start: to give back costs nothing. The task of a run that was

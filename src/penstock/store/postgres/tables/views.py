@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import msgspec
 from msgspec import convert
+from msgspec.structs import asdict
 
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import (
@@ -18,7 +19,11 @@ from penstock.store.rows.rows import (
     LockRow,
     OldTask,
     QueueRow,
+    RunCount,
+    RunGroups,
     RunRow,
+    RunsByEnd,
+    RunsByWorkflow,
     RunWaits,
     TaskRow,
     TimingRow,
@@ -109,25 +114,19 @@ class PostgresViews:
             ]
         return [TimingRow(*row) for row in found]
 
-    async def version_counts(
-        self, workflow: str, since: datetime, until: datetime
-    ) -> dict[tuple[int, str], int]:
-        asked = {"workflow": workflow, "since": since, "until": until}
+    async def counts(self, groups: RunGroups) -> list[RunCount]:
+        asked = asdict(groups)
+        if isinstance(groups, RunsByEnd):
+            return [RunCount(*row) for row in await self.database.read("tally_endings", **asked)]
+        workflows = isinstance(groups, RunsByWorkflow)
+        queries = ("workflows", "others") if workflows else ("versions", "trouble", "running")
 
         async def work(work: Work) -> list[list[Any]]:
-            return [await work.rows(f"tally_{what}", **asked) for what in ("versions", "trouble", "running")]
+            return [await work.rows(f"tally_{what}", **asked) for what in queries]
 
         # One view of all: a run that ends meanwhile must not be counted twice.
-        versions, trouble, running = await self.database.transact(
-            work, changes=False, isolation="repeatable_read"
-        )
-        return tallied(versions, trouble, running)
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        found = await self.database.read("tally_endings", since=since, until=until, width=width)
-        return {(row["workflow"], row["status"], row["at"]): row["number"] for row in found}
+        runs, *others = await self.database.transact(work, changes=False, isolation="repeatable_read")
+        return tallied(runs, chain(*others))
 
     async def queues(self) -> list[QueueRow]:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]

@@ -56,27 +56,37 @@ SELECT first.* FROM unnest(:runs::text[]) AS x (run),
 SELECT run, firing, idx, attempt, queued_at, started_at FROM timing
  WHERE run = :run::text AND firing = ANY(:firings::bigint[]) AND idx = -1 ORDER BY firing, attempt;
 
+-- name: tally_workflows
+SELECT workflow, 0, count(*) FROM run WHERE workflow = ANY(:workflows::text[]) GROUP BY workflow;
+
+-- name: tally_others
+-- All but those that went well: of these there may be a million.
+SELECT workflow, 0, status, count(*) FROM run
+ WHERE status IN ('running', 'waiting', 'paused', 'stalled', 'failed', 'canceled', 'timed_out')
+   AND workflow = ANY(:workflows::text[])
+ GROUP BY workflow, status;
+
 -- name: tally_versions
 -- From the index alone, and so the next one: who went well is whoever is left.
-SELECT version, count(*) FROM run
- WHERE workflow = :workflow::text AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
+SELECT workflow, version, count(*) FROM run
+ WHERE workflow = :workflow::text AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY workflow, version;
 
 -- name: tally_trouble
-SELECT version, status, count(*) FROM run
+SELECT workflow, version, status, count(*) FROM run
  WHERE workflow = :workflow::text AND status NOT IN ('running', 'succeeded')
    AND started_at >= :since::timestamptz AND started_at < :until::timestamptz
- GROUP BY version, status;
+ GROUP BY workflow, version, status;
 
 -- name: tally_running
-SELECT version, count(*) FROM run
+SELECT workflow, version, status, count(*) FROM run
  WHERE status = 'running' AND workflow = :workflow::text
-   AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
+   AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY workflow, version, status;
 
 -- name: tally_endings
-SELECT workflow, status, floor(extract(epoch FROM ended_at - :since::timestamptz) / extract(epoch FROM :width::interval))::int AS at,
-       count(*) AS number FROM run
+SELECT workflow, status, count(*),
+       floor(extract(epoch FROM ended_at - :since::timestamptz) / extract(epoch FROM :width::interval))::int FROM run
  WHERE status IN ('succeeded', 'failed', 'canceled', 'timed_out')
-   AND ended_at >= :since::timestamptz AND ended_at < :until::timestamptz GROUP BY 1, 2, 3;
+   AND ended_at >= :since::timestamptz AND ended_at < :until::timestamptz GROUP BY 1, 2, 4;
 
 -- name: list_queues
 -- Each number from an index: among a million tasks that wait hardly a row is read. The oldest of a list is the first in line

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from penstock.store.postgres.commit.column_arrays import advisory
 from penstock.store.postgres.commit.lock_grants import insert_messages
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import NewVersion, is_expected
+from penstock.store.rows.drafts import NewVersion, VersionLine, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
+
+_LAST = 2**31 - 1
 
 
 class PostgresWorkflowVersions:
@@ -42,15 +44,20 @@ class PostgresWorkflowVersions:
             found = await self.database.read("one_version", workflow=workflow, version=version)
         return Version(**found[0]) if found else None
 
-    async def workflows(self) -> list[WorkflowState]:
-        return [WorkflowState(**row) for row in await self.database.read("list_workflows")]
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        last = _LAST if before is None else before
+        found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
+        return [VersionLine(**row) for row in found]
+
+    async def workflows(self, workflow: str | None = None) -> list[WorkflowState]:
+        if workflow is None:
+            found = await self.database.read("list_workflows")
+        else:
+            found = await self.database.read("one_workflow", name=workflow)
+        return [WorkflowState(**row) for row in found]
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         return await changed(self.database, "start_workflow", audit, name=workflow, started=started)
-
-    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
-        found = await self.database.read("workflow_turned_at", name=workflow)
-        return (found[0]["started_at"], found[0]["stopped_at"]) if found else (None, None)
 
     async def set_paused(
         self,

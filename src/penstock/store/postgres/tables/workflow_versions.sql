@@ -6,6 +6,10 @@ SELECT workflow, version, definition, offers, note, at FROM version WHERE workfl
 SELECT workflow, version, definition, offers, note, at FROM version
  WHERE workflow = :workflow::text AND version = :version::integer;
 
+-- name: list_versions
+SELECT version, note, at FROM version WHERE workflow = :workflow::text AND version < :before::integer
+ ORDER BY version DESC LIMIT :limit::integer;
+
 -- name: insert_version
 INSERT INTO version (workflow, version, definition, offers, note, at)
 VALUES (:workflow::text, :version::integer, :definition::text, :offers::bytea, :note::text, penstock_now())
@@ -18,8 +22,14 @@ VALUES (:name::text, :latest::integer, :started::boolean, false, penstock_now())
 ON CONFLICT (name) DO UPDATE SET latest = excluded.latest;
 
 -- name: list_workflows
-SELECT name, latest, started, paused, EXISTS (SELECT FROM setting WHERE setting.name = 'paused' AND value = 'yes') AS halted
+SELECT name, latest, started, paused, EXISTS (SELECT FROM setting WHERE setting.name = 'paused' AND value = 'yes') AS halted,
+       started_at, stopped_at
   FROM workflow ORDER BY name;
+
+-- name: one_workflow
+SELECT name, latest, started, paused, EXISTS (SELECT FROM setting WHERE setting.name = 'paused' AND value = 'yes') AS halted,
+       started_at, stopped_at
+  FROM workflow WHERE name = :name::text;
 
 -- name: start_workflow
 -- One that is started already, or stopped, stays as it was.
@@ -27,9 +37,6 @@ UPDATE workflow SET started = :started::boolean,
        started_at = CASE WHEN :started::boolean AND NOT started THEN penstock_now() ELSE started_at END,
        stopped_at = CASE WHEN started AND NOT :started::boolean THEN penstock_now() ELSE stopped_at END
  WHERE name = :name::text RETURNING 1;
-
--- name: workflow_turned_at
-SELECT started_at, stopped_at FROM workflow WHERE name = :name::text;
 
 -- name: workflow_paused
 -- Locked: runs that are made at the same time are there before it is changed, or see it changed.

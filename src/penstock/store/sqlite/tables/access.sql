@@ -70,7 +70,8 @@ SELECT name, version, key_id, sealed, updated_at FROM secret WHERE name > :after
 
 -- name: reseal_secret
 -- Only what was read: a value that was set meanwhile stays.
-UPDATE secret SET key_id = :key_id, sealed = :sealed WHERE name = :name AND sealed = :was;
+UPDATE secret SET key_id = :key_id, sealed = :sealed WHERE name = :name AND sealed = :was
+RETURNING name, version, key_id, sealed, updated_at;
 
 -- name: drop_secret
 DELETE FROM secret WHERE name = :name;

@@ -7,20 +7,19 @@ from typing import Any
 
 from msgspec.structs import astuple
 
-from penstock.store.rows.access import Audited, AuditHead, AuditRow
+from penstock.store.rows.access import Audited, AuditHead, AuditPage, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
 from penstock.store.sqlite.session import NEVER, Row, Session, micros, moment, reads, struct, writes
 
 
-def audits(
-    session: Session, limit: int, *, after: int | None = None, before: int | None = None
-) -> list[Audited]:
+def audits(session: Session, limit: int, *, after: int | None = None, before: int | None = None) -> AuditPage:
     """See `Store.audits`."""
+    end = head(session)
     if after is not None:
         rows = session.rows("next_audits", (after, limit))
     else:
         rows = session.rows("newest_audits", (NEVER if before is None else before, limit))
-    return [entry(row) for row in rows]
+    return AuditPage([entry(row) for row in rows], end)
 
 
 def note(session: Session, rows: Sequence[AuditRow]) -> None:
@@ -64,4 +63,3 @@ class SqliteAuditLog:
 
     record = writes(note)
     audits = reads(audits)
-    audit_head = reads(head)

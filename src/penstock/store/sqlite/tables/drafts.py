@@ -1,14 +1,14 @@
-"""Drafts of workflows, and lists of workflows for people."""
+"""Drafts of workflows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from datetime import datetime
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
-from penstock.store.sql.run_lists import counts_by_workflow
-from penstock.store.sqlite.session import NEVER, Session, json_list, moment, reads, struct, structs, writes
-from penstock.store.sqlite.tables.audit_log import changed, note_one
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft
+from penstock.store.sqlite.session import Session, moment, reads, struct, structs, writes
+from penstock.store.sqlite.tables.audit_log import changed
 from penstock.store.sqlite.tables.workflow_versions import has_text
 
 
@@ -18,37 +18,24 @@ def _draft(session: Session, workflow: str) -> DraftRow | None:
 
 
 def _save(
-    session: Session, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
-) -> DraftRow | None:
-    if not has_text(session, draft.workflow, expect):
-        return None
-    row = (draft.workflow, draft.definition, draft.title, draft.author, session.now)
-    session.run("put_draft", row)
-    note_one(session, audit)
-    return struct(DraftRow, row, at=moment)
-
-
-def _drop(
-    session: Session, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
-) -> bool | None:
+    session: Session,
+    workflow: str,
+    draft: NewDraft | None,
+    expect: Collection[str] | None = None,
+    audit: AuditRow | None = None,
+) -> datetime | None:
     if not has_text(session, workflow, expect):
         return None
-    return changed(session, "drop_draft", (workflow,), audit)
+    if draft is None:
+        changed(session, "drop_draft", (workflow,), audit)
+    else:
+        values = (workflow, draft.definition, draft.title, draft.author, session.now)
+        changed(session, "put_draft", values, audit)
+    return moment(session.now)
 
 
 def _lines(session: Session) -> list[DraftLine]:
     return structs(DraftLine, session.rows("list_drafts"), at=moment, changed=bool)
-
-
-def _versions(session: Session, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-    values = (workflow, NEVER if before is None else before, limit)
-    return structs(VersionLine, session.rows("list_versions", values), at=moment)
-
-
-def _counts(session: Session, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-    names = json_list(workflows)
-    rows = (session.rows(query, (names,)) for query in ("count_runs_of_workflows", "count_other_runs"))
-    return counts_by_workflow(*rows)
 
 
 class SqliteDrafts:
@@ -56,7 +43,4 @@ class SqliteDrafts:
 
     draft = reads(_draft)
     save_draft = writes(_save)
-    drop_draft = writes(_drop)
     drafts = reads(_lines)
-    versions = reads(_versions)
-    counts = reads(_counts)

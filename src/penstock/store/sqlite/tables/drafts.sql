@@ -14,16 +14,3 @@ SELECT draft.workflow, title, author, draft.at, draft.definition IS NOT version.
   FROM draft LEFT JOIN workflow ON workflow.name = draft.workflow
              LEFT JOIN version ON version.workflow = draft.workflow AND version.version = workflow.latest
  ORDER BY draft.workflow;
-
--- name: list_versions
-SELECT version, note, at FROM version WHERE workflow = :workflow AND version < :before ORDER BY version DESC LIMIT :limit;
-
--- name: count_runs_of_workflows
-SELECT workflow, count(*) FROM run WHERE workflow IN (SELECT value FROM json_each(:names)) GROUP BY workflow;
-
--- name: count_other_runs
--- All but those that went well: of these there may be a million.
-SELECT workflow, status, count(*) FROM run
- WHERE status IN ('running', 'waiting', 'paused', 'stalled', 'failed', 'canceled', 'timed_out')
-   AND +workflow IN (SELECT value FROM json_each(:names))
- GROUP BY workflow, status;

@@ -7,20 +7,18 @@ from penstock.store.sqlite.session import Session, reads, writes
 from penstock.store.sqlite.tables.audit_log import note_one
 
 
-def _keep(session: Session, name: str, text: str) -> str:
-    session.run("keep_note", (name, text))
+def _put(
+    session: Session, name: str, text: str | None, audit: AuditRow | None = None, *, replace: bool = True
+) -> str | None:
     found = session.row("read_note", (name,))
-    assert found is not None
-    return str(found[0])
-
-
-def _put(session: Session, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-    was = session.row("read_note", (name,)) is not None
+    was: str | None = found[0] if found else None
+    if was is not None and not replace:
+        return was
     if text is None:
         session.run("drop_note", (name,))
     else:
         session.run("put_note", (name, text))
-    if was or text is not None:
+    if was is not None or text is not None:
         note_one(session, audit)
     return was
 
@@ -33,5 +31,4 @@ class SqliteNotes:
     """See `store.protocol.Notes`."""
 
     notes = reads(_notes)
-    keep_note = writes(_keep)
     put_note = writes(_put)

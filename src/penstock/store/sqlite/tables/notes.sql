@@ -6,9 +6,6 @@ SELECT substr(name, 6), value FROM setting WHERE name >= 'note:' || :prefix AND 
 -- name: read_note
 SELECT value FROM setting WHERE name = 'note:' || :name;
 
--- name: keep_note
-INSERT INTO setting (name, value) VALUES ('note:' || :name, :value) ON CONFLICT (name) DO NOTHING;
-
 -- name: put_note
 INSERT INTO setting (name, value) VALUES ('note:' || :name, :value)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;

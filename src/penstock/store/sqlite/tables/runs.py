@@ -33,11 +33,8 @@ class SqliteRuns:
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         return await self._writer.read(lambda session: _start_key(session, workflow, key))
 
-    async def due(self, limit: int, patience: timedelta) -> Due:
-        return await self._writer.write(lambda session: _due(session, limit, patience))
-
-    async def discard(self, messages: Sequence[int]) -> None:
-        await self._writer.write(lambda session: session.many("use_message", [(id,) for id in messages]))
+    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+        return await self._writer.write(lambda session: _due(session, limit, patience, gone))
 
     async def now(self) -> datetime:
         return moment(self._ticks.now())
@@ -76,7 +73,8 @@ def _pages(session: Session, run: str, after: int, limit: int) -> list[bytes]:
     return found
 
 
-def _due(session: Session, limit: int, patience: timedelta) -> Due:
+def _due(session: Session, limit: int, patience: timedelta, gone: Sequence[int]) -> Due:
+    session.many("use_message", [(id,) for id in gone])
     now, until = session.now, session.now + length(patience)
     timers = session.rows("due_timers", (now, limit))
     messages = session.rows("due_messages", (now, limit))

@@ -14,11 +14,16 @@ def _put_secret(
     name: str,
     key_id: str,
     sealed: bytes,
-    known: Sequence[str],
+    known: Sequence[str] = (),
     audit: AuditRow | None = None,
+    *,
+    was: bytes | None = None,
 ) -> SecretRow | None:
-    values = {"name": name, "key_id": key_id, "sealed": sealed, "known": json_list(known)}
-    rows = session.named("put_secret", {**values, "now": session.now})
+    if was is not None:
+        rows = session.rows("reseal_secret", (key_id, sealed, name, was))
+    else:
+        values = {"name": name, "key_id": key_id, "sealed": sealed, "known": json_list(known)}
+        rows = session.named("put_secret", {**values, "now": session.now})
     if not rows:
         return None
     audit_log.note_one(session, audit)
@@ -44,15 +49,10 @@ def _drop_secret(session: Session, name: str, audit: AuditRow | None = None) -> 
     return audit_log.changed(session, "drop_secret", (name,), audit)
 
 
-def _reseal_secret(session: Session, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-    return bool(session.run("reseal_secret", (key_id, sealed, name, was)))
-
-
 class SqliteSecrets:
     """See `store.protocol.Secrets`."""
 
     put_secret = writes(_put_secret)
-    reseal_secret = writes(_reseal_secret)
     drop_secret = writes(_drop_secret)
     secret_keys = reads(secret_keys)
     secrets = reads(_secrets)

@@ -79,10 +79,6 @@ def _release(session: Session, leases: Sequence[Lease]) -> list[bool]:
     ]
 
 
-def _give_up(session: Session, prefix: str) -> int:
-    return len(session.rows("give_up_tasks", (session.now, NEVER, prefix)))
-
-
 def _log(session: Session, lines: Sequence[LogLine]) -> None:
     ids = session.numbers(len(lines))
     rows = [(id, line.run, micros(line.at), line.body) for id, line in zip(ids, lines, strict=True)]
@@ -98,8 +94,11 @@ def _register(session: Session, worker: Worker) -> None:
     )
 
 
-def _deregister(session: Session, worker: str) -> None:
-    session.run("drop_worker", (worker,))
+def _deregister(session: Session, worker: str, *, dead: bool = False) -> None:
+    if dead:
+        session.run("give_up_tasks", (session.now, NEVER, worker))
+    else:
+        session.run("drop_worker", (worker,))
 
 
 class SqliteTasks:
@@ -108,7 +107,6 @@ class SqliteTasks:
     lease = writes(_lease)
     renew = writes(_renew)
     release = writes(_release)
-    give_up = writes(_give_up)
     log = writes(_log)
     register = writes(_register)
     deregister = writes(_deregister)

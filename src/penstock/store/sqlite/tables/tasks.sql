@@ -75,8 +75,7 @@ RETURNING 1;
 -- name: give_up_tasks
 -- What is leased expires at some time, so that it is found among a million tasks that wait.
 UPDATE task SET lease_until = :now, expires = :now
- WHERE expires < :never AND worker IS NOT NULL AND substr(worker, 1, length(:prefix)) = :prefix AND lease_until > :now
-RETURNING 1;
+ WHERE expires < :never AND worker IS NOT NULL AND substr(worker, 1, length(:prefix)) = :prefix AND lease_until > :now;
 
 -- name: expired_tasks
 SELECT run, firing, idx, attempt, fence, worker IS NOT NULL, lease_until, stop_by, start_by, end_by FROM task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -16,7 +16,11 @@ from penstock.store.rows.rows import (
     LockRow,
     OldTask,
     QueueRow,
+    RunCount,
+    RunGroups,
     RunRow,
+    RunsByEnd,
+    RunsByWorkflow,
     RunWaits,
     TaskRow,
     TimingRow,
@@ -38,6 +42,7 @@ from penstock.store.sqlite.session import (
     NEVER,
     Row,
     Session,
+    json_list,
     length,
     micros,
     moment,
@@ -142,21 +147,21 @@ def _timings(
     ]
 
 
-def _version_counts(
-    session: Session, workflow: str, since: datetime, until: datetime
-) -> dict[tuple[int, str], int]:
-    values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
-    versions, trouble, running = (
+def _counts(session: Session, groups: RunGroups) -> list[RunCount]:
+    if isinstance(groups, RunsByWorkflow):
+        names = json_list(groups.workflows)
+        return tallied(*(session.rows(f"tally_{what}", (names,)) for what in ("workflows", "others")))
+    values: dict[str, Any] = {"since": micros(groups.since), "until": micros(groups.until)}
+    if isinstance(groups, RunsByEnd):
+        return [
+            RunCount(*row)
+            for row in session.named("tally_endings", {**values, "width": length(groups.width)})
+        ]
+    values["workflow"] = groups.workflow
+    versions, *others = (
         session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
     )
-    return tallied(versions, trouble, running)
-
-
-def _endings(
-    session: Session, since: datetime, until: datetime, width: timedelta
-) -> dict[tuple[str, str, int], int]:
-    values = {"since": micros(since), "until": micros(until), "width": width // timedelta(microseconds=1)}
-    return {(name, status, at): count for name, status, at, count in session.named("tally_endings", values)}
+    return tallied(versions, chain(*others))
 
 
 def _queues(session: Session) -> list[QueueRow]:
@@ -178,8 +183,7 @@ class SqliteViews:
 
     runs = reads(_runs)
     count = reads(_count)
-    version_counts = reads(_version_counts)
-    endings = reads(_endings)
+    counts = reads(_counts)
     timings = reads(_timings)
     logs = reads(_logs)
     tasks = reads(_tasks)

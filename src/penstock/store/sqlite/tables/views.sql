@@ -43,24 +43,34 @@ SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = 
 SELECT run, firing, idx, attempt, queued_at, started_at FROM timing
  WHERE run = :run AND firing IN (SELECT value FROM json_each(:firings)) AND idx = -1 ORDER BY firing, attempt;
 
+-- name: tally_workflows
+SELECT workflow, 0, count(*) FROM run WHERE workflow IN (SELECT value FROM json_each(:names)) GROUP BY workflow;
+
+-- name: tally_others
+-- All but those that went well: of these there may be a million.
+SELECT workflow, 0, status, count(*) FROM run
+ WHERE status IN ('running', 'waiting', 'paused', 'stalled', 'failed', 'canceled', 'timed_out')
+   AND +workflow IN (SELECT value FROM json_each(:names))
+ GROUP BY workflow, status;
+
 -- name: tally_versions
 -- From the index alone, and so the next one: who went well is whoever is left.
-SELECT version, count(*) FROM run INDEXED BY run_by_version
- WHERE workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
+SELECT workflow, version, count(*) FROM run INDEXED BY run_by_version
+ WHERE workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY workflow, version;
 
 -- name: tally_trouble
-SELECT version, status, count(*) FROM run INDEXED BY run_by_trouble
+SELECT workflow, version, status, count(*) FROM run INDEXED BY run_by_trouble
  WHERE workflow = :workflow AND status NOT IN ('running', 'succeeded') AND started_at >= :since AND started_at < :until
- GROUP BY version, status;
+ GROUP BY workflow, version, status;
 
 -- name: tally_running
-SELECT version, count(*) FROM run INDEXED BY run_by_status
- WHERE status = 'running' AND workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
+SELECT workflow, version, status, count(*) FROM run INDEXED BY run_by_status
+ WHERE status = 'running' AND workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY workflow, version, status;
 
 -- name: tally_endings
-SELECT workflow, status, (ended_at - :since) / :width, count(*) FROM run INDEXED BY run_by_end
+SELECT workflow, status, count(*), (ended_at - :since) / :width FROM run INDEXED BY run_by_end
  WHERE status IN ('succeeded', 'failed', 'canceled', 'timed_out') AND ended_at >= :since AND ended_at < :until
- GROUP BY 1, 2, 3;
+ GROUP BY 1, 2, 4;
 
 -- name: list_queues
 -- Each number from an index: among a million tasks that wait no row is read. The oldest of a list is the first in line of

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import NewVersion, is_expected
+from penstock.store.rows.drafts import NewVersion, VersionLine, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.store.sqlite.commit.lock_grants import insert_messages
-from penstock.store.sqlite.session import Row, Session, moment, moment_or_none, reads, struct, structs, writes
+from penstock.store.sqlite.session import (
+    NEVER,
+    Row,
+    Session,
+    moment,
+    moment_or_none,
+    reads,
+    struct,
+    structs,
+    writes,
+)
 from penstock.store.sqlite.tables.audit_log import changed, note_one
 
 
@@ -68,19 +78,21 @@ def _version(session: Session, workflow: str, version: int | None) -> Version | 
     return None if found is None else _row(found)
 
 
-def _workflows(session: Session) -> list[WorkflowState]:
+def _versions(session: Session, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+    values = (workflow, NEVER if before is None else before, limit)
+    return structs(VersionLine, session.rows("list_versions", values), at=moment)
+
+
+def _workflows(session: Session, workflow: str | None = None) -> list[WorkflowState]:
     halted = _installation(session)
-    rows = [(*row, halted) for row in session.rows("list_workflows")]
-    return structs(WorkflowState, rows, started=bool, paused=bool)
+    query, values = ("list_workflows", ()) if workflow is None else ("one_workflow", (workflow,))
+    rows = [(*row[:4], halted, *row[4:]) for row in session.rows(query, values)]
+    times = {"started_at": moment_or_none, "stopped_at": moment_or_none}
+    return structs(WorkflowState, rows, started=bool, paused=bool, **times)
 
 
 def _set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
     return changed(session, "start_workflow", (started, session.now, workflow), audit)
-
-
-def _source_times(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
-    started, stopped = session.row("workflow_turned_at", (workflow,)) or (None, None)
-    return moment_or_none(started), moment_or_none(stopped)
 
 
 def _set_paused(
@@ -123,7 +135,7 @@ class SqliteWorkflowVersions:
 
     publish = writes(_publish)
     version = reads(_version)
+    versions = reads(_versions)
     workflows = reads(_workflows)
     set_started = writes(_set_started)
-    source_times = reads(_source_times)
     set_paused = writes(_set_paused)

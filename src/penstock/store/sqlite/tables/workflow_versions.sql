@@ -5,6 +5,9 @@ SELECT workflow, version, definition, offers, note, at FROM version WHERE workfl
 -- name: one_version
 SELECT workflow, version, definition, offers, note, at FROM version WHERE workflow = :workflow AND version = :version;
 
+-- name: list_versions
+SELECT version, note, at FROM version WHERE workflow = :workflow AND version < :before ORDER BY version DESC LIMIT :limit;
+
 -- name: insert_version
 INSERT INTO version (workflow, version, definition, offers, note, at)
 VALUES (:workflow, :version, :definition, :offers, :note, :at);
@@ -15,16 +18,16 @@ INSERT INTO workflow (name, latest, started, paused, started_at) VALUES (:name, 
 ON CONFLICT (name) DO UPDATE SET latest = excluded.latest;
 
 -- name: list_workflows
-SELECT name, latest, started, paused FROM workflow ORDER BY name;
+SELECT name, latest, started, paused, started_at, stopped_at FROM workflow ORDER BY name;
+
+-- name: one_workflow
+SELECT name, latest, started, paused, started_at, stopped_at FROM workflow WHERE name = :name;
 
 -- name: start_workflow
 -- One that is started already, or stopped, stays as it was.
 UPDATE workflow SET started = :started, started_at = CASE WHEN :started AND NOT started THEN :now ELSE started_at END,
        stopped_at = CASE WHEN started AND NOT :started THEN :now ELSE stopped_at END
  WHERE name = :name RETURNING 1;
-
--- name: workflow_turned_at
-SELECT started_at, stopped_at FROM workflow WHERE name = :name;
 
 -- name: workflow_paused
 SELECT paused FROM workflow WHERE name = :name;

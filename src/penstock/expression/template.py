@@ -13,6 +13,7 @@ from penstock.expression.errors import EvaluationError, ExpressionError
 from penstock.expression.expression import Expression
 from penstock.expression.limits import TEMPLATE_COST
 from penstock.expression.syntax.parser import parse
+from penstock.expression.syntax.syntax import Node
 
 Json = Any
 _RENDERED = 256 * 1024
@@ -94,23 +95,25 @@ class _Compiler:
             items = [self.compile(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
             return [constant for constant, _ in items], _list(items)
         if isinstance(value, dict):
-            entries = {key: self.compile(item, _below(path, key), depth + 1) for key, item in value.items()}
+            entries = {
+                key: self.compile(item, path_below(path, key), depth + 1) for key, item in value.items()
+            }
             return {key: constant for key, (constant, _) in entries.items()}, _map(entries)
         return value, None
 
     def text(self, text: str, path: str) -> tuple[Json, _Make | None]:
-        parts: list[str | Expression] = []
-        done = 0
-        while (found := _OPEN.search(text, done)) is not None:
-            parts.append(text[done : found.start()])
-            done = found.end()
-            if found.group() == "$${":
-                parts.append("${")
-            else:
-                expression, done = self.part(text, done, path)
-                parts.append(expression)
-        parts.append(text[done:])
-        pieces = [part for part in parts if part != ""]
+        pieces: list[str | Expression] = []
+        try:
+            for part in split_template(text):
+                if isinstance(part, str):
+                    pieces.append(part)
+                    continue
+                expression = Expression(text, part.node, self.names, part.start, part.end)
+                self.expressions.append(expression)
+                pieces.append(expression)
+        except ExpressionError as error:
+            error.path = path
+            raise
         if not any(isinstance(piece, Expression) for piece in pieces):
             return "".join(str(piece) for piece in pieces), None
         if len(pieces) == 1 and isinstance(pieces[0], Expression):
@@ -118,18 +121,34 @@ class _Compiler:
             return None, lambda meter: meter.value(alone, path)
         return None, lambda meter: _render(meter, pieces, path)
 
-    def part(self, text: str, start: int, path: str) -> tuple[Expression, int]:
-        try:
-            node, end = parse(text, start, closing="}")
-            expression = Expression(text, node, self.names, start, end - 1)
-        except ExpressionError as error:
-            error.path = path
-            raise
-        self.expressions.append(expression)
-        return expression, end
+
+class Part(msgspec.Struct, frozen=True):
+    """An expression within a text, and where it stands between `${` and `}`."""
+
+    node: Node
+    start: int
+    end: int
 
 
-def _below(path: str, key: str) -> str:
+def split_template(text: str) -> list[str | Part]:
+    """The literal texts and the expressions that a text is made of; raises ExpressionError."""
+    parts: list[str | Part] = []
+    done = 0
+    while (found := _OPEN.search(text, done)) is not None:
+        parts.append(text[done : found.start()])
+        done = found.end()
+        if found.group() == "$${":
+            parts.append("${")
+        else:
+            node, end = parse(text, done, closing="}")
+            parts.append(Part(node, done, end - 1))
+            done = end
+    parts.append(text[done:])
+    return [part for part in parts if part != ""]
+
+
+def path_below(path: str, key: str) -> str:
+    """The path of a key of a map: `to.name`, or `to["a name"]`."""
     if _PLAIN_KEY.fullmatch(key):
         return f"{path}.{key}" if path else key
     return f"{path}[{msgspec.json.encode(key).decode()}]"

@@ -1,4 +1,29 @@
-"""Static types of expressions: from schemas, and how they fit.
+"""Static types of expressions: from schemas, of expressions and templates, how they fit, and what may be written where.
 
 Pure: nothing here knows a workflow, and nothing here evaluates.
 """
+
+from penstock.expression.types.checking import Checked, check, check_expression
+from penstock.expression.types.completion import Item, complete, complete_template
+from penstock.expression.types.fitting import Fit, fits
+from penstock.expression.types.json_schema import SchemaType, read_schema
+from penstock.expression.types.narrowing import Scope
+from penstock.expression.types.problems import Problem
+from penstock.expression.types.templates import CheckedTemplate, check_template
+
+__all__ = [
+    "Checked",
+    "CheckedTemplate",
+    "Fit",
+    "Item",
+    "Problem",
+    "SchemaType",
+    "Scope",
+    "check",
+    "check_expression",
+    "check_template",
+    "complete",
+    "complete_template",
+    "fits",
+    "read_schema",
+]

@@ -1,6 +1,6 @@
 """Static types of expressions: from schemas, of expressions and templates, how they fit, and what may be written where.
 
-Pure: nothing here knows a workflow, and nothing here evaluates.
+Pure: nothing here knows a workflow, and nothing here looks at data.
 """
 
 from penstock.expression.types.checking import Checked, check, check_expression

@@ -7,7 +7,9 @@ from typing import Final
 
 import msgspec
 
-from penstock.expression.errors import nearest_name
+from penstock.expression.errors import Fault, nearest_name
+from penstock.expression.functions import functions
+from penstock.expression.functions.times import GETTERS
 from penstock.expression.syntax.parser import next_token, parse
 from penstock.expression.syntax.syntax import (
     Call,
@@ -61,6 +63,7 @@ from penstock.expression.types.types import (
     union,
     weight_of,
 )
+from penstock.expression.values import Timestamp
 
 _GUARDS, _AVAILABLE = 8, 50
 _LAST_NAMES: Final = frozenset({"Timestamp", "Duration", "IP", "CIDR"})
@@ -252,6 +255,8 @@ class _Checker:
         if not any(len(each) == len(types) for each in overloads):
             return DYN
         found = self.apply(overloads, types, node.at, node.name, "argument")
+        if not _is_convertible(node.name, arguments):
+            self.report("wrong-type", "argument", "never", node.at, node.name, found=name_of(types[-1]))
         if node.name in ITEMS:
             lists = union(each for each in members_of(types[0]) if isinstance(each, List))
             fit = fits(lists, List(ITEMS[node.name]))
@@ -341,6 +346,8 @@ class _Checker:
         others: list[Type] = []
         for key, value in node.entries:
             if isinstance(key, Constant) and isinstance(key.value, str):
+                if key.value in fields:
+                    self.report("wrong-type", "duplicate-key", "never", key.at, key.value)
                 fields[key.value] = Field(self.typed(value, scope))
                 continue
             keys.append(self.typed(key, scope))
@@ -408,6 +415,26 @@ class _Checker:
                 nearest=None if subject in names else nearest_name(near or subject, names),
             )
         )
+
+
+_CONVERSIONS: Final = frozenset(("int", "uint", "double", "bool", "duration", "timestamp", "ip", "cidr"))
+
+
+def _is_convertible(name: str, arguments: Sequence[Node]) -> bool:
+    """Whether a constant text is one that a conversion takes, or a time zone."""
+    given = arguments[-1]
+    zone = name in GETTERS and len(arguments) == 2
+    if (
+        not (zone or name in _CONVERSIONS)
+        or not isinstance(given, Constant)
+        or not isinstance(given.value, str)
+    ):
+        return True
+    try:
+        functions.FUNCTIONS[name].run([None, 0], *((Timestamp(0),) if zone else ()), given.value)
+    except Fault:
+        return False
+    return True
 
 
 def _variant(name: str, verdict: Verdict) -> str:

@@ -30,6 +30,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "maybe-index": "{owner} may be of type {found}, which has no item at {subject}",
     "key": "{found} cannot be the key of a map",
     "maybe-key": "{found} cannot be the key of a map, and this may be one",
+    "duplicate-key": "the key `{subject}` is given twice",
     "never-equal": "{found} never equals {expected}",
 }
 """By variant; the names in braces are the arguments of a problem."""

@@ -152,6 +152,14 @@ def nested(depth: int) -> dict[str, Any]:
     return schema
 
 
+def nested_ways(width: int, depth: int, tag: str) -> dict[str, Any]:
+    """Objects of several ways, in each of which a field has as many again."""
+    if depth == 0:
+        return TEXT
+    inner = nested_ways(width, depth - 1, tag)
+    return {"anyOf": [closed({"f": inner, f"{tag}{n}": TEXT}, ["f"]) for n in range(width)]}
+
+
 MANY = range(10_000)
 WAYS = {"anyOf": [closed({f"k{n}_{m}": TEXT for m in range(20)}, []) for n in range(9)]}
 
@@ -171,10 +179,12 @@ WAYS = {"anyOf": [closed({f"k{n}_{m}": TEXT for m in range(20)}, []) for n in ra
         {"enum": [nested(300)] * 300},
         {"type": ["string", "object"] * 5_000, "properties": {"a": TEXT}},
         {"type": "array", "prefixItems": [closed({f"k{n}": TEXT}, []) for n in MANY]},
+        {"allOf": [nested_ways(2, 6, tag) for tag in "abcdefgh"]},
+        {"allOf": [nested_ways(3, 3, tag) for tag in "abcdefgh"]},
         doubled(),
         nested(500),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_a_hostile_schema_is_cut_off(schema: Any) -> None:
     started = time.process_time()

@@ -20,9 +20,12 @@ from penstock.expression.types.types import (
     Type,
     kind_of,
     members_of,
+    weight_of,
 )
 
 Verdict = Literal["yes", "may not", "never"]
+MAX_PAIRS: Final = 1_000_000
+"""Pairs of parts that are compared."""
 _RANK: Final = {"yes": 0, "may not": 1, "never": 2}
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
@@ -45,14 +48,24 @@ YES: Final = Fit("yes")
 
 
 def fits(found: Type, expected: Type, path: str = "") -> Fit:
-    """How values of one type fit another; what is unknown fits."""
+    """How values of one type fit another; what is unknown, or too large to compare, fits."""
     if found is DYN or expected is DYN or found is expected or found is NEVER:
+        return YES
+    if weight_of(found) * weight_of(expected) > MAX_PAIRS:
         return YES
     each = [_best(member, expected, path) for member in members_of(found)]
     if all(fit.verdict == "never" for fit in each):
         return each[0] if len(each) == 1 else Fit("never", "type", path, found, expected)
     worst = max(each, key=_rank)
     return YES if worst is YES else msgspec.structs.replace(worst, verdict="may not")
+
+
+def unfit_parts(found: Type, expected: Type) -> tuple[Fit, ...]:
+    """Each field of an object that may not fit, as settings are reported, or the whole; empty where all fits."""
+    if isinstance(found, Object) and isinstance(expected, Object):
+        return tuple(fit for fit in _fields(found, expected, "") if fit.verdict != "yes")
+    fit = fits(found, expected)
+    return () if fit.verdict == "yes" else (fit,)
 
 
 def _rank(fit: Fit) -> int:

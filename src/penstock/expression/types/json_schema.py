@@ -24,9 +24,9 @@ from penstock.expression.types.types import (
     Object,
     Type,
     meet,
-    members_of,
     type_of_value,
     union,
+    weight_of,
 )
 
 MAX_PARTS, MAX_DEPTH, MAX_WAYS = 2_000, 40, 64
@@ -36,7 +36,8 @@ MAX_PARTS, MAX_DEPTH, MAX_WAYS = 2_000, 40, 64
 _SIMPLE: Final = {"string": STRING, "integer": INT, "number": NUMBER, "boolean": BOOL, "null": NULL}
 _OBJECT_WORDS: Final = frozenset({"properties", "required", "additionalProperties", "patternProperties"})
 _LIST_WORDS: Final = frozenset({"items", "prefixItems"})
-_DOC: Final = 200
+_DOC, _PAIRS = 200, 500
+"""Characters of a description, and pairs of parts that may be compared at the cost of reading one."""
 
 
 class SchemaType(msgspec.Struct, frozen=True):
@@ -69,8 +70,11 @@ class _Reader:
             return self.cut_off(DYN)
         found = self.described(schema, depth + 1, references)
         for narrower in self.narrower(schema, depth + 1, references):
-            self.left -= len(members_of(found)) * len(members_of(narrower)) // 4
-            found = meet(found, narrower)
+            pairs = 0 if found is DYN else weight_of(found) * weight_of(narrower)
+            self.left -= pairs // _PAIRS
+            both = meet(found, narrower) if not pairs or self.left >= 0 else None
+            # Without what narrows it, a type still holds every value.
+            found = both if both and weight_of(both) <= MAX_PARTS else self.cut_off(found)
         return union((found, NULL)) if schema.get("nullable") is True else found
 
     def cut_off(self, found: Type) -> Type:

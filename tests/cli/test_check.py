@@ -97,6 +97,7 @@ def test_the_json_has_the_keys_of_the_contract(tmp_path: Path) -> None:
         "event",
         "message",
         "hint",
+        "args",
         "line",
         "trace",
     ]

@@ -103,7 +103,12 @@ steps:
 
 def test_a_finding_always_has_every_key() -> None:
     one = Finding(
-        code="dead-step", severity="error", message="m", hint="h", trace=(Event("e"), Fire("s", None))
+        code="dead-step",
+        severity="error",
+        message="m",
+        hint="h",
+        args={"step": "s"},
+        trace=(Event("e"), Fire("s", None)),
     )
 
     assert one.to_plain() == {
@@ -113,9 +118,21 @@ def test_a_finding_always_has_every_key() -> None:
         "event": None,
         "message": "m",
         "hint": "h",
+        "args": {"step": "s"},
         "line": None,
         "trace": [{"event": "e"}, {"fire": "s", "port": None}],
     }
+
+
+def test_a_finding_is_read_as_it_was_written() -> None:
+    for one in report(BROKEN).findings:
+        assert Finding.from_plain(msgspec.json.decode(msgspec.json.encode(one.to_plain()))) == one
+
+
+def test_a_finding_of_an_older_server_has_no_arguments() -> None:
+    plain = {name: value for name, value in report(BROKEN).findings[0].to_plain().items() if name != "args"}
+
+    assert Finding.from_plain(plain).args == {}
 
 
 def test_a_report_is_json() -> None:

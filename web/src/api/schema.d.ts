@@ -295,7 +295,7 @@ export interface components {
       retry: boolean | null
       retry_after: number | null
     }
-    /** One thing to know about a definition. `trace` is a path that shows it. */
+    /** One thing to know about a definition. `trace` is a path that shows it, `args` are what the sentences name. */
     Finding: {
       code: string
       severity: 'error' | 'info' | 'warning'
@@ -303,6 +303,7 @@ export interface components {
       event: string | null
       message: string
       hint: string
+      args: Record<string, string | number | (string | string[])[]>
       line: number | null
       trace: (Record<string, string | null>)[]
     }

@@ -44,7 +44,7 @@ class WorkflowLine(Struct):
 
 
 class Finding(Struct):
-    """One thing to know about a definition. `trace` is a path that shows it."""
+    """One thing to know about a definition. `trace` is a path that shows it, `args` are what the sentences name."""
 
     code: str
     severity: Severity
@@ -52,6 +52,7 @@ class Finding(Struct):
     event: str | None
     message: str
     hint: str
+    args: dict[str, str | int | list[str | list[str]]]
     line: int | None
     trace: list[dict[str, str | None]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from penstock.kernel.net import RESERVED
@@ -96,7 +96,11 @@ def shown(text: str, longest: int = 40) -> str:
 
 def quoted(names: Iterable[str], last: str = "and") -> str:
     """`'a', 'b' and 'c'`."""
-    words = [f"'{name}'" for name in names]
+    return joined([f"'{name}'" for name in names], last)
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """`a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 

@@ -26,7 +26,7 @@ SETS_NOTHING = frozenset(
 ENGINES_OWN = frozenset(["emit"])
 """Built-in tasks whose box can be made without what it needs: no worker knows better, so it must not be published."""
 Missing = dict[str, Argument | None]
-"""What a finding says of something that is not there."""
+"""The variant and the other arguments of a finding about something that does not exist."""
 LITERAL = re.compile(r"\{.*\}", re.DOTALL)
 SOME_TICK = "2026-01-01T00:00:00Z"
 KEY = re.compile(r"""['"]([^'"]+)['"]\s*:""")

@@ -137,7 +137,7 @@ def _cause(net: Net, step: Step, dead: set[str]) -> dict[str, Argument]:
         if firing == [step.name]:
             return {"variant": "itself", "events": slot.events}
         variant = "one" if len(firing) == 1 else "some"
-        return {"variant": variant, "remedy": "mend", "events": slot.events, "steps": firing}
+        return {"variant": variant, "remedy": "fix", "events": slot.events, "steps": firing}
     return {
         "variant": "apart" if len(step.slots) > 1 else "never",
         "events": [slot.events for slot in step.slots],

@@ -31,8 +31,8 @@ TEXTS: Mapping[str, str] = {
     "unhandled-port": "Nothing happens when '{step}' ends on '{port}': no step waits for it.",
     "unhandled-port.hint": "Let a step wait for '{event}', or list OK or FAIL for port '{port}'; "
     "a step with task `terminate` says that the branch is meant to end here.",
-    "failure-loop.itself": "When '{step}' fails, it starts itself again: it may fail for ever.",
-    "failure-loop.through": "When '{step}' fails, it leads back to itself through {steps, and}: it may fail for ever.",
+    "failure-loop.itself": "When '{step}' fails, it starts itself again: it may fail forever.",
+    "failure-loop.through": "When '{step}' fails, it leads back to itself through {steps, and}: it may fail forever.",
     "failure-loop.hint": "Use `retries` to try again, and let another step, or FAIL, take the failure.",
     "unknown-task": "No worker has offered the task '{task}' yet.",
     "unknown-task.hint": "Start a worker that has it, or, on the command line, name its module with `--tasks`.",
@@ -47,7 +47,7 @@ TEXTS: Mapping[str, str] = {
     "and {steps, and} can never fire.",
     "dead-step.some": "Step '{step}' can never fire: it waits for {events, or}, which only {steps, and} fire, "
     "and none of them can ever fire.",
-    "dead-step.mend.hint": "Mend {steps, and} first.",
+    "dead-step.fix.hint": "Fix {steps, and} first.",
     "dead-step.apart": "Step '{step}' can never fire: no run brings {events, and} together.",
     "dead-step.apart.hint": "If one of them is enough, make this an either/or join: write `{events, either}`.",
     "dead-step.never": "Step '{step}' can never fire: no run brings what it waits for ({events, and}).",
@@ -61,10 +61,10 @@ TEXTS: Mapping[str, str] = {
     "write `{all, either}`.",
     "no-end.loop": "The run can reach a point from which it never ends, as long as no step fails.",
     "no-end.loop.hint": "Give the loop a way out that leads to an end, "
-    "or write `endless: true` if it is meant to run for ever.",
-    "no-end.many": "The run never ends: it waits for ever for {events, and}, which may come again and again.",
+    "or write `endless: true` if it is meant to run forever.",
+    "no-end.many": "The run never ends: it waits forever for {events, and}, which may come again and again.",
     "no-end.many.hint": "Let a step fire OK when the run is done, "
-    "or write `endless: true` if it is meant to run for ever.",
+    "or write `endless: true` if it is meant to run forever.",
     "unbounded": "Event '{event}' can pile up at step '{step}' without limit: "
     "each turn of a loop leaves more of them behind.",
     "unbounded.hint": "Let each turn of the loop fire only what it uses up, or let '{step}' be part of the loop.",

@@ -140,13 +140,11 @@ def test_s16_of_20000_workflows_no_code_of_the_proof_differs(block: int) -> None
 
 
 OPEN = {
-    3216: ["fires-twice"],
     6085: ["no unbounded"],
-    8652: ["dead-step"],
     11217: ["leftover-events"],
     11761: ["no unbounded"],
 }
-"""Differences that are left. In 3216 S7 fires a step early that kept the run from its rest, so e comes too late."""
+"""Differences that are left."""
 
 
 def agree(seeds: range) -> None:

@@ -94,6 +94,12 @@ class Space:
         """Whether the budget is spent, of which little is left for what can be seen beside a pile."""
         return len(self.states) >= min(budget.states, self.last) or budget.out_of_time()
 
+    def lingers(self, number: int) -> bool:
+        """Whether a firing that was followed alone on the way might as well have kept the run moving until now."""
+        while number > 0 and number not in self.alone:
+            number = self.parent[number]
+        return number > 0
+
     def trace(self, number: int) -> Trace:
         """A path from the beginning to the state."""
         labels = []
@@ -217,7 +223,7 @@ def arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
         return []
     found = []
     for event, move in machine.arrivals:
-        if ended and event.name not in space.plan.patient and number not in space.alone:
+        if ended and event.name not in space.plan.patient and not space.lingers(number):
             continue
         if not machine.came(state, event):
             found.append(move)

@@ -1,7 +1,7 @@
-"""Find private words in the names of modules, classes, functions and constants; each has one that others know.
+"""Find private words in names: of modules, classes, functions, parameters, constants, attributes and fields.
 
-A word counts wherever it is a part of a name, such as `told` in `_told_apart`. `KEPT` lists the names in which a word
-has another meaning, which everybody knows, or which an interface has: those stay.
+Each word has one that others know. It counts wherever it is a part of a name, such as `told` in `_told_apart`. `KEPT`
+lists the names in which a word has another meaning, which everybody knows, or which an interface has: those stay.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ KEPT = {
     # of the HTTP API, whose document names them
     **dict.fromkeys(("Misfit", "SetAside", "Told", "AllTold", "show_pulse", "pulse", "leave"), "the API"),
     **dict.fromkeys(("Rang", "Aside"), "stored with runs"),
-    **dict.fromkeys(("World", "world"), "`penstock.testing`, where it is a world of runs"),
+    **dict.fromkeys(("World", "world"), "`penstock.testing`, where it is a world of runs, and `Engine`"),
     **dict.fromkeys(("dead_letters", "_dead_letter", "dead_letter"), "the word of all brokers"),
     "DeadLetter": "the word of all brokers",
     "change_feed": "what databases call it",
@@ -66,8 +66,20 @@ KEPT = {
     **dict.fromkeys(("feeds_only", "at_most_once", "most_firings"), "of nets and of proofs"),
     **dict.fromkeys(("advance_through", "play_through", "_look_through", "largest_body"), "plain English"),
     "wk11_reports_are_kept_while_the_gate_is_away": "plain English",
+    **dict.fromkeys(("feed", "_feed", "outlook", "set_aside"), "of the Python API or the HTTP API"),
+    "aside": "stored with runs, and a filter of the API",
+    **dict.fromkeys(("_hands_back", "hands_back", "letter"), "plain English"),
+    **dict.fromkeys(("feeds", "turns", "pen"), "of nets and of drawings"),
+    "_in_doubt": "what databases call it",
+    "_world": "`penstock.testing`, where it is a world of runs",
+    "Conflict.kept": "the API",
+    "act_on_many.most": "of the Python API: `Engine.bulk` passes it on",
+    **dict.fromkeys(
+        ("StepCount.most", "Durations.most", "_Count.most"),
+        "least and most, the figures of a summary or a proof",
+    ),
 }
-"""Each name, and whose word it is."""
+"""Each name, or each class with its field and each function with its parameter, and whose word it is."""
 
 
 def parts(name: str) -> set[str]:
@@ -76,31 +88,43 @@ def parts(name: str) -> set[str]:
 
 
 def names(path: Path) -> Iterator[tuple[int, str]]:
-    """The module itself, and what it defines with its line."""
+    """The module itself, and what it defines with its line; a parameter or a field behind its owner and a dot."""
     yield 1, path.parent.name if path.name == "__init__.py" else path.stem
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.lineno, node.name
-        elif isinstance(node, ast.Module):
-            for one in node.body:
-                for target in one.targets if isinstance(one, ast.Assign) else ():
-                    yield from (
-                        (one.lineno, each.id) for each in ast.walk(target) if isinstance(each, ast.Name)
-                    )
+    yield from _defined(ast.parse(path.read_text(encoding="utf-8")), "", "", False)
+
+
+def _defined(node: ast.AST, owner: str, instance: str, local: bool) -> Iterator[tuple[int, str]]:
+    """`instance` is the class whose methods these are; variables of functions (`local`) may have any name."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield child.lineno, child.name
+            yield from _defined(child, f"{child.name}.", child.name, False)
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child.lineno, child.name
+            yield from _defined(child, f"{child.name}.", instance, True)
+        else:
+            if isinstance(child, ast.arg):
+                yield child.lineno, owner + child.arg
+            elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store) and not local:
+                yield child.lineno, owner + child.id
+            elif isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
+                yield child.lineno, f"{instance}.{child.attr}"
+            yield from _defined(child, owner, instance, local)
 
 
 def private(path: Path) -> Iterator[str]:
     """A sentence for each private word."""
     for line, name in names(path):
-        if name not in KEPT:
-            for word in sorted(parts(name) & INSTEAD.keys()):
+        own = name.rpartition(".")[2]
+        if name not in KEPT and own not in KEPT:
+            for word in sorted(parts(own) & INSTEAD.keys()):
                 yield f"{path.relative_to(ROOT)}:{line}: `{name}` has '{word}': say {INSTEAD[word]}"
 
 
 def main() -> int:
     paths = [path for source in SOURCES for path in sorted((ROOT / source).rglob("*.py"))]
     found = [sentence for path in paths for sentence in private(path)]
-    print("\n".join(found) if found else "names: no module, class, function or constant has a private word")
+    print("\n".join(found) if found else "names: none has a private word")
     return 1 if found else 0
 
 

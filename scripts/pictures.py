@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.flow.compile.compile import compile_flow
 from penstock.flow.drawings import Marking, diagram_of, to_svg
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.steps.kinds import KINDS, OFFERS
 
 ROOT = Path(__file__).parent.parent

@@ -1,4 +1,7 @@
-"""Print functions (signature and docstring apart), files and folders that outgrow their budgets; exit 1 if any do."""
+"""Print functions (signature and docstring apart), files and folders that outgrow their budgets; exit 1 if any do.
+
+A package's docstring says in at most three lines what lives there and, behind "Not here:", what may not.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-FUNCTION, FILE, FOLDER = 40, 600, 20
+FUNCTION, FILE, FOLDER, PURPOSE = 40, 600, 20, 3
 
 
 def offenders(path: Path) -> Iterator[str]:
@@ -37,13 +40,28 @@ def full_folders(paths: Iterable[Path]) -> Iterator[str]:
             yield f"{folder}: {count} modules, {FOLDER} at most: group them into packages"
 
 
+def unexplained(path: Path) -> Iterator[str]:
+    """What is wrong with the docstring of a package."""
+    lines = [line for line in (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines() if line]
+    if len(lines) > PURPOSE:
+        yield f"{path}: its docstring has {len(lines)} lines, {PURPOSE} at most"
+    if not any(line.startswith("Not here: ") for line in lines[1:]):
+        yield f"{path}: say what lives here and, in a line that begins with 'Not here: ', what may not"
+
+
 def main() -> int:
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "*.py"], capture_output=True, text=True, check=True
     )
     paths = [Path(name) for name in listed.stdout.split() if Path(name).exists()]
     found = [line for path in paths for line in offenders(path)] + list(full_folders(paths))
-    print("\n".join(found) if found else "sizes: every function, file and folder within its budget")
+    packages = [path for path in paths if path.parts[0] == "src" and path.name == "__init__.py"]
+    found += [line for path in packages for line in unexplained(path)]
+    print(
+        "\n".join(found)
+        if found
+        else "sizes: every function, file and folder within its budget, every package explained"
+    )
     return 1 if found else 0
 
 

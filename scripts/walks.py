@@ -182,7 +182,7 @@ async def drop_file(walk: Walk, folder: Path, loop: SimLoop) -> None:
         return told
 
     at_once = patch(
-        "penstock.sources.objects.folder.QUIET", 0.0
+        "penstock.sources.objects.folder.QUIET_SECONDS", 0.0
     )  # else the source looks again a second later
     with at_once, patch.object(to_thread, "run_sync", listen):
         async with _engine(walk, folder, loop, stores={"inbox": f"dir://{inbox}"}) as engine:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from bench.net.runs import after
 from bench.net.shapes import fork_join
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 
 ROUNDS = 3
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.kernel.net import Net
 
 Keeps = Literal["output", "data", "tags"]

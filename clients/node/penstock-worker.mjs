@@ -16,7 +16,7 @@ const failure = (kind, message, retry = false) => ({ fail: { error: { kind, mess
 /** What is told instead of a completion that the server does not take: the attempt must end all the same. */
 const instead = ({ status, code, detail }) =>
   status === 413 ? failure("too_large", "the output is larger than the server takes")
-  : /^invalid_(port|output)$/.test(code) && failure("error", detail, code === "invalid_output");
+  : code === "invalid_port" && failure("error", detail);
 const backoff = (failures) => Math.min(5, 0.05 * 2 ** Math.min(failures, 7)) * (0.7 + 0.6 * Math.random());
 
 /** Do tasks until `stop` (an AbortSignal) is given, then end what runs and leave.

@@ -14,6 +14,7 @@ from scripts.reference.schema.definition_schema import definition_schema
 
 import penstock
 from penstock.api.problems import STATUSES
+from penstock.flow.checks.wording import PLACE, TEXTS
 from penstock.flow.errors import PenstockError
 from penstock.metrics.catalogue import GROUPS, Measure
 
@@ -37,31 +38,28 @@ def _keys(above: str, part: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def checks() -> str:
-    """Every code that a check finds, with how grave it is."""
+    """Every code that a check finds, with how grave it is and what its arguments may be."""
     found: dict[str, set[str]] = {}
     for path in sorted(CHECKS.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            made = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if isinstance(node, ast.Call) and made == "Finding":
-                said = {each.arg: _texts(each.value) for each in node.keywords}
-                for code in said.get("code", ()):
-                    found.setdefault(code, set()).update(set(said["severity"]) & set(GRAVE))
-            elif isinstance(node, ast.Call) and made in GRAVE:  # `error(code, message, hint)`
-                for code in _texts(node.args[0]):
-                    found.setdefault(code, set()).add(made)
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                makers = {each.id for each in ast.walk(node.func) if isinstance(each, ast.Name)}
+                if made := makers & set(GRAVE):  # `error("dead-step", …)`, or `(error if … else warning)(…)`
+                    found.setdefault(str(node.args[0].value), set()).update(made)
     rows = [
-        (f"[`{code}`](#{code})", " or ".join(sorted(found[code], key=GRAVE.index))) for code in sorted(found)
+        (f"[`{code}`](#{code})", " or ".join(sorted(found[code], key=GRAVE.index)), _arguments(code))
+        for code in sorted(found)
     ]
-    return _table(("check", "is"), rows)
+    return _table(("check", "is", "`args`"), rows)
 
 
-def _texts(node: ast.expr) -> list[str]:
-    """The texts that an expression may come to."""
-    return [
-        each.value
-        for each in ast.walk(node)
-        if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    ]
+def _arguments(code: str) -> str:
+    texts = {key: text for key, text in TEXTS.items() if key.split(".")[0] == code}
+    hints = {key.removesuffix(".hint") for key in texts if key.endswith(".hint")}
+    variants = {key for key in texts if not key.endswith(".hint")}
+    keyed = [*(["variant"] if {code} != variants else []), *(["remedy"] if hints - variants - {code} else [])]
+    named = {place[1] for text in texts.values() for place in PLACE.finditer(text)}
+    return ", ".join(f"`{name}`" for name in (*keyed, *sorted(named)))
 
 
 def errors() -> str:

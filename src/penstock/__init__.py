@@ -1,4 +1,8 @@
-"""Penstock: event-driven workflows that are drawn, proved and run."""
+"""Penstock: event-driven workflows that are drawn, proved and run.
+
+These are the names that programs import.
+Not here: code. Each name is loaded from its own module when it is first used.
+"""
 
 from __future__ import annotations
 

@@ -34,16 +34,16 @@ class Coordinator:
 
     def __init__(self, engine: Engine, options: Options | None = None) -> None:
         self.engine, self.options = engine, options or Options()
-        self.shelf = Documents(engine)
+        self.documents = Documents(engine)
         self.bearer = Bearer(engine, self.options)
-        self.releases = Releases(engine, self.shelf)
-        self.reports = Reports(engine, self.shelf, self.releases)
-        self.services = Services(engine, self.shelf, self.options, self.bearer)
-        self.library = Library(engine, self.shelf, self.options)
+        self.releases = Releases(engine, self.documents)
+        self.reports = Reports(engine, self.documents, self.releases)
+        self.services = Services(engine, self.documents, self.options, self.bearer)
+        self.library = Library(engine, self.documents, self.options)
         self.wake = asyncio.Event()
         self._version: int | None = None  # of the workflow, as this installation is set
         self._me = new_id("CO")
-        self._chores: list[asyncio.Task[None]] = []
+        self._background_tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Coordinator:
         await self.engine.manage(workflow.NAME, workflow.OWNER)
@@ -52,7 +52,7 @@ class Coordinator:
             for name in (workflow.SECRET, workflow.OLD_SECRET):
                 await self.engine.give_secret(name, self.bearer.header, self.bearer.renew)
         rest = self.options.health_every.total_seconds()
-        self._chores = [
+        self._background_tasks = [
             asyncio.create_task(self._again(self.look, self._rest_of_looking), name="releases"),
             asyncio.create_task(self._again(self.check_health, lambda _: asyncio.sleep(rest)), name="health"),
         ]
@@ -96,9 +96,9 @@ class Coordinator:
         return await self.create({name: old[name] for name in names} | {"services": services})
 
     async def __aexit__(self, *_: object) -> None:
-        for chore in self._chores:
+        for chore in self._background_tasks:
             chore.cancel()
-        await asyncio.gather(*self._chores, return_exceptions=True)
+        await asyncio.gather(*self._background_tasks, return_exceptions=True)
 
     async def look(self) -> int:
         """Begin what was not begun, follow what is under way, hand over reports that were kept; how many releases."""
@@ -128,8 +128,8 @@ class Coordinator:
         """Ask the services how they are, where no other process has just done so; how many were asked."""
         if not await self.services.all():
             return 0
-        if await self.shelf.get(HEALTH) is None:
-            await self.shelf.change(insert=[(HEALTH, {})])
+        if await self.documents.get(HEALTH) is None:
+            await self.documents.change(insert=[(HEALTH, {})])
         lease = max(self.options.health_every * 0.9, timedelta(milliseconds=10))
         with self.engine.acting_for(workflow.NAME):
             mine = await self.engine.claim_tokens(self._me, ROOT + HEALTH, lease=lease)

@@ -27,17 +27,17 @@ TASK: Mapping[str, type] = {
 }
 
 
-def filled(kept: Document) -> Document:
+def filled(document: Document) -> Document:
     """The release with all its fields. Raises Refused where it is damaged."""
-    data = {**_defaults(kept.data), "run": None, **kept.data}
-    _validate_default(kept.name, data, RELEASE)
-    return Document(kept.name, kept.version, data)
+    data = {**_defaults(document.data), "run": None, **document.data}
+    _validate_default(document.name, data, RELEASE)
+    return Document(document.name, document.version, data)
 
 
-def filled_task(kept: Document, release: Mapping[str, Any]) -> Document:
+def filled_task(document: Document, release: Mapping[str, Any]) -> Document:
     """A task of this release with all its fields. Raises Refused where it is damaged."""
-    _validate_default(kept.name, kept.data, TASK)
-    return Document(kept.name, kept.version, {"asked": release.get("asked", False), **kept.data})
+    _validate_default(document.name, document.data, TASK)
+    return Document(document.name, document.version, {"asked": release.get("asked", False), **document.data})
 
 
 def _validate_default(name: str, data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:

@@ -24,8 +24,8 @@ class Field(Struct, frozen=True):
     name: str
     kind: str = "text"  # text, switch or texts
     required: bool = False
-    longest: int = 5000
-    most: int = 100_000  # of texts
+    max_length: int = 5000
+    max_elements: int = 100_000  # of texts
     blank: bool = True
 
 
@@ -64,7 +64,7 @@ def _wrong(field: Field, value: Any) -> str | None:
         return TEXT
     if not value.strip() and (field.required or not field.blank):
         return BLANK
-    return LONG.format(field.longest) if len(value) > field.longest else None
+    return LONG.format(field.max_length) if len(value) > field.max_length else None
 
 
 def _wrong_list(field: Field, value: Any) -> str | None:
@@ -72,6 +72,6 @@ def _wrong_list(field: Field, value: Any) -> str | None:
         return LIST.format(type(value).__name__)
     if not all(isinstance(each, str) and "\0" not in each for each in value):
         return TEXT
-    if len(value) > field.most:
-        return f"Ensure this field has no more than {field.most} elements."
-    return LONG.format(field.longest) if any(len(each) > field.longest for each in value) else None
+    if len(value) > field.max_elements:
+        return f"Ensure this field has no more than {field.max_elements} elements."
+    return LONG.format(field.max_length) if any(len(each) > field.max_length for each in value) else None

@@ -19,12 +19,12 @@ from penstock_release.ids import STUDY as STUDY_ID
 from penstock_release.options import Options
 from penstock_release.releases import now_text
 
-STUDY = (Field("kf_id", required=True, longest=11), Field("name", required=True, longest=500))
+STUDY = (Field("kf_id", required=True, max_length=11), Field("name", required=True, max_length=500))
 NOTE_FIELDS = (
-    Field("author", longest=100),
+    Field("author", max_length=100),
     Field("description", required=True),
-    Field("study", required=True, longest=11),
-    Field("release", required=True, longest=11),
+    Field("study", required=True, max_length=11),
+    Field("release", required=True, max_length=11),
 )
 MAX_STUDIES = 100
 """Studies that the data service is asked for at a time."""
@@ -48,8 +48,8 @@ class _Page(Struct, frozen=True):
 class Library:
     """Documents that are kept as they are given."""
 
-    def __init__(self, engine: Engine, shelf: Documents, options: Options) -> None:
-        self._engine, self._shelf, self._options = engine, shelf, options
+    def __init__(self, engine: Engine, documents: Documents, options: Options) -> None:
+        self._engine, self._documents, self._options = engine, documents, options
 
     # -- studies ---------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ class Library:
         if not _is_study(fields["kf_id"]):
             raise invalid("kf_id", "Enter a valid id, such as SD_ABCDEFGH.")
         made = {**_study(fields), "by_hand": True}
-        if not await self._shelf.change(insert=[(f"studies/{made['kf_id']}", made)]):
+        if not await self._documents.change(insert=[(f"studies/{made['kf_id']}", made)]):
             raise invalid("kf_id", "study with this kf id already exists.")
         return made
 
@@ -69,7 +69,9 @@ class Library:
             raise invalid("studies", "Must have at least one study")
         if len(studies) > STUDIES:
             raise invalid("studies", f"A release may have {STUDIES} studies at most, not {len(studies)}.")
-        known = {kept.data["kf_id"] for kept in await self._shelf.all("studies/") if not kept.data["deleted"]}
+        known = {
+            kept.data["kf_id"] for kept in await self._documents.all("studies/") if not kept.data["deleted"]
+        }
         for id in studies:
             if id not in known:
                 raise invalid("studies", f'Invalid pk "{id}" - object does not exist.')
@@ -80,7 +82,7 @@ class Library:
         if url is None:
             raise Refused(409, {"detail": "No data service is set: set release_dataservice_url."})
         there = {each["kf_id"]: each for each in await self._fetch(url)}
-        here = {kept.data["kf_id"]: kept for kept in await self._shelf.all("studies/")}
+        here = {kept.data["kf_id"]: kept for kept in await self._documents.all("studies/")}
         new = [_study(each) for id, each in there.items() if id not in here]
         gone = [
             kept
@@ -104,12 +106,12 @@ class Library:
     ) -> None:
         """Write so many at a time as a change may have; done again, it goes on. Raises Refused."""
         for n in range(0, len(new), PIECE):
-            if not await self._shelf.change(
+            if not await self._documents.change(
                 insert=[(f"studies/{each['kf_id']}", each) for each in new[n : n + PIECE]]
             ):
                 raise busy()
         for n in range(0, len(updates), PIECE):
-            if not await self._shelf.change(update=updates[n : n + PIECE]):
+            if not await self._documents.change(update=updates[n : n + PIECE]):
                 raise busy()
 
     async def _fetch(self, url: str) -> list[dict[str, Any]]:
@@ -160,16 +162,16 @@ class Library:
         """A note on a study in a release. Raises Refused."""
         fields = await self._note_fields(body, False)
         made = {"kf_id": new_id(NOTE), "author": "admin", **fields, "created_at": now_text()}
-        return await self._shelf.add(f"notes/{made['kf_id']}", made)
+        return await self._documents.add(f"notes/{made['kf_id']}", made)
 
     async def change_note(self, id: str, body: Any, partial: bool) -> dict[str, Any]:
         """Raises Refused."""
-        return await self._shelf.edit(f"notes/{id}", await self._note_fields(body, partial))
+        return await self._documents.edit(f"notes/{id}", await self._note_fields(body, partial))
 
     async def remove_note(self, id: str) -> None:
         """Raises Refused."""
         for _ in range(TRIES):
-            if await self._shelf.change(delete=[await self._shelf.require(f"notes/{id}")]):
+            if await self._documents.change(delete=[await self._documents.require(f"notes/{id}")]):
                 return
         raise busy()
 
@@ -178,7 +180,7 @@ class Library:
         for name, kind in (("study", "studies"), ("release", "releases")):
             if name in fields:
                 id = fields[name] = id_in(fields[name])
-                if not is_id(id) or await self._shelf.get(f"{kind}/{id}") is None:
+                if not is_id(id) or await self._documents.get(f"{kind}/{id}") is None:
                     raise invalid(name, f'Invalid pk "{id}" - object does not exist.')
         return fields
 

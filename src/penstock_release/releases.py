@@ -78,8 +78,8 @@ class Whole(Struct, frozen=True):
 class Releases:
     """All of them. What it answers is durable."""
 
-    def __init__(self, engine: Engine, shelf: Documents) -> None:
-        self._engine, self._shelf = engine, shelf
+    def __init__(self, engine: Engine, documents: Documents) -> None:
+        self._engine, self._documents = engine, documents
         self._folds: Shared[Whole] = Shared()
         self._broken: set[str] = set()
 
@@ -93,7 +93,7 @@ class Releases:
         made = now_text()
         tasks = [new_task(id, service, made) for service in services]
         for _ in range(TRIES):
-            counter = await self._shelf.get(COUNTER)
+            counter = await self._documents.get(COUNTER)
             version = versions.next_patch(None if counter is None else counter.data["latest"])
             release = new_release(id, fields, version, made, tasks) | {"workflow": by_version}
             inserts: list[Put] = [(f"releases/{id}", release), (f"live/{id}", {})]
@@ -102,7 +102,7 @@ class Releases:
             if counter is None:
                 inserts.append((COUNTER, latest))
             updates = [] if counter is None else [(counter, latest)]
-            if await self._shelf.change(insert=inserts, update=updates, quiet=True):
+            if await self._documents.change(insert=inserts, update=updates, quiet=True):
                 try:
                     return await self.begin(await self.whole(id))
                 except (PenstockError, Refused) as error:  # it begins later by itself
@@ -119,7 +119,7 @@ class Releases:
         except PayloadTooLarge as error:  # as often as it is tried
             return await self._give_up(whole, f"release {whole.id} cannot begin: {error}")
         for _ in range(TRIES):
-            if await self._shelf.change(
+            if await self._documents.change(
                 update=[(whole.release, {**whole.release.data, "run": run})], quiet=True
             ):
                 return await self.whole(whole.id)
@@ -166,8 +166,8 @@ class Releases:
 
     async def whole(self, id: str) -> Whole:
         """A release as it was folded last. Raises Refused."""
-        release = filled(await self._shelf.require(f"releases/{id}"))
-        tasks = {task.name.rpartition("/")[2]: task for task in await self._shelf.all(f"tasks/{id}/")}
+        release = filled(await self._documents.require(f"releases/{id}"))
+        tasks = {task.name.rpartition("/")[2]: task for task in await self._documents.all(f"tasks/{id}/")}
         known = [each for each in (*release.data["tasks"], *release.data["replaced"]) if each in tasks]
         return Whole(release, tuple(filled_task(tasks[each], release.data) for each in known))
 
@@ -199,19 +199,19 @@ class Releases:
 
     async def latest_version(self) -> str | None:
         """The greatest version that was ever given; None: there was no release yet."""
-        counter = await self._shelf.get(COUNTER)
+        counter = await self._documents.get(COUNTER)
         return None if counter is None else str(counter.data["latest"])
 
     async def all(self) -> list[dict[str, Any]]:
         """As they were folded last, newest first."""
-        found = [kept.data for kept in await self._shelf.all("releases/")]
+        found = [kept.data for kept in await self._documents.all("releases/")]
         whole = [each for each in found if {"kf_id", "state", "studies", "created_at"} <= each.keys()]
         return sorted(whole, key=lambda each: str(each["created_at"]), reverse=True)
 
     async def catch_up(self) -> list[Whole]:
         """Fold all that is under way: those releases. One that cannot be read does not keep the others."""
         found = []
-        for kept in await self._shelf.all("live/"):
+        for kept in await self._documents.all("live/"):
             id = kept.name.partition("/")[2]
             try:
                 whole = await self.fresh(id)
@@ -224,7 +224,7 @@ class Releases:
                 continue
             self._broken.discard(id)
             if whole.state in RELEASE_ENDS:
-                await self._shelf.change(delete=[kept], quiet=True)
+                await self._documents.change(delete=[kept], quiet=True)
             found.append(whole)
         return found
 
@@ -241,7 +241,7 @@ class Releases:
         """Fold these entries, and keep what comes of it; False: somebody else did."""
         fold = _fold_of(whole)
         ends = any(entry["kind"] == "run_ended" for entry in entries)
-        counter = await self._shelf.get(COUNTER) if ends else None
+        counter = await self._documents.get(COUNTER) if ends else None
         if counter is not None:
             is_major = fold.release["is_major"]
             fold.release["next_version"] = versions.published(counter.data["latest"], is_major)
@@ -253,12 +253,12 @@ class Releases:
             more.append((counter, {"latest": release["version"]}))
             more += await self._published_studies(release, fold.at)
         over = release["state"] in RELEASE_ENDS
-        live = await self._shelf.get(f"live/{whole.id}") if over else None
+        live = await self._documents.get(f"live/{whole.id}") if over else None
         return await self._keep(whole, fold, more, [] if live is None else [live])
 
     async def _end(self, whole: Whole, fold: Fold) -> bool:
         """End a release that everybody has published; False: somebody changed it meanwhile."""
-        counter = await self._shelf.require(COUNTER)
+        counter = await self._documents.require(COUNTER)
         version = versions.published(counter.data["latest"], fold.release["is_major"])
         fold.release["next_version"] = version
         fold.end_published()
@@ -283,7 +283,7 @@ class Releases:
         inserts = [*new, *((event_name(event), event) for event in fold.events)]
         if not updates and not inserts and not gone:
             return True
-        return await self._shelf.change(insert=inserts, update=updates, delete=gone, quiet=True)
+        return await self._documents.change(insert=inserts, update=updates, delete=gone, quiet=True)
 
     async def _published_studies(
         self, release: Mapping[str, Any], at: str
@@ -291,7 +291,7 @@ class Releases:
         """The studies of a release that was just published, as they are from now on."""
         version = release["version"]
         said = {"version": version, "last_pub_version": version, "last_pub_date": at}
-        found = [await self._shelf.get(f"studies/{id}") for id in dict.fromkeys(release["studies"])]
+        found = [await self._documents.get(f"studies/{id}") for id in dict.fromkeys(release["studies"])]
         return [(kept, {**kept.data, **said}) for kept in found if kept is not None]
 
     # -- changing --------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ class Releases:
             fold.release |= fields
             fold.tell(f"release {id} was changed: {', '.join(changed)}", "", None)
             told = [(event_name(event), event) for event in fold.events]
-            if await self._shelf.change(update=[(whole.release, fold.release)], insert=told):
+            if await self._documents.change(update=[(whole.release, fold.release)], insert=told):
                 return
         raise busy()
 

@@ -23,12 +23,12 @@ BROKEN = ("failed", "canceled")
 class Reports:
     """What task services say of their tasks by themselves."""
 
-    def __init__(self, engine: Engine, shelf: Documents, releases: Releases) -> None:
-        self._engine, self._shelf, self._releases = engine, shelf, releases
+    def __init__(self, engine: Engine, documents: Documents, releases: Releases) -> None:
+        self._engine, self._documents, self._releases = engine, documents, releases
 
     async def release_of(self, task: str) -> str:
         """The id of the release that a task belongs to. Raises Refused."""
-        return str((await self._shelf.require(f"task-of/{task}")).data["release"])
+        return str((await self._documents.require(f"task-of/{task}")).data["release"])
 
     async def take(self, task: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """A report; the task as it is then. Raises Refused."""
@@ -37,33 +37,33 @@ class Reports:
         for turn in range(TRIES):
             if turn > 0:  # what was kept last did not settle it: look at what is so now
                 await self._releases.fresh(id)
-            release, kept = await self._read(id, task)
-            said = Meaning.SAME if word is None else meaning(release.data, kept.data, word)
+            release, document = await self._read(id, task)
+            said = Meaning.SAME if word is None else meaning(release.data, document.data, word)
             if turn == 0 and said not in (Meaning.SAME, Meaning.ENDS):
                 continue
-            done = await self._act(release.data, kept, word, progress, said, turn > 0)
+            done = await self._act(release.data, document, word, progress, said, turn > 0)
             if done is not None:
                 return done
         raise busy()
 
     async def _read(self, id: str, task: str) -> tuple[Document, Document]:
-        release = filled(await self._shelf.require(f"releases/{id}"))
-        return release, filled_task(await self._shelf.require(f"tasks/{id}/{task}"), release.data)
+        release = filled(await self._documents.require(f"releases/{id}"))
+        return release, filled_task(await self._documents.require(f"tasks/{id}/{task}"), release.data)
 
     async def _act(
         self,
         release: Mapping[str, Any],
-        kept: Document,
+        document: Document,
         word: str | None,
         progress: int | None,
         said: Meaning,
         sure: bool,
     ) -> dict[str, Any] | None:
         """Do what a report means; the task then, None: look again."""
-        task: dict[str, Any] = kept.data
+        task: dict[str, Any] = document.data
         if said is Meaning.SAME:
             heard = progress is not None and hears_progress(release, task)
-            return await self._change(kept, {"progress": progress} if heard else {})
+            return await self._change(document, {"progress": progress} if heard else {})
         assert word is not None
         if await self._hand_over(release, task, word, said):
             if word not in BROKEN and said is not Meaning.WRONG:
@@ -72,7 +72,7 @@ class Reports:
             return (await self._read(release["kf_id"], task["kf_id"]))[1].data
         kept_for_later = said is Meaning.WRONG and release["run"] is None
         if said in (Meaning.ENDS, Meaning.EARLY) or kept_for_later:
-            return await self._change(kept, {"report": word}) if sure else None
+            return await self._change(document, {"report": word}) if sure else None
         await self._note(task, word, said)
         return (await self._read(release["kf_id"], task["kf_id"]))[1].data
 
@@ -83,9 +83,9 @@ class Reports:
         message = f"task {task['kf_id']} reports {word} while it is {task['state']}: {ends}"
         await self._releases.note(task["release"], task["kf_id"], message, shown)
 
-    async def _change(self, kept: Document, fields: Mapping[str, Any]) -> dict[str, Any] | None:
-        changed = {**kept.data, **fields}
-        if changed == kept.data or await self._shelf.change(update=[(kept, changed)]):
+    async def _change(self, document: Document, fields: Mapping[str, Any]) -> dict[str, Any] | None:
+        changed = {**document.data, **fields}
+        if changed == document.data or await self._documents.change(update=[(document, changed)]):
             return changed
         return None
 
@@ -99,8 +99,8 @@ class Reports:
             been = word in [each["state"] for each in task.data.get("states", ())]
             if not handed and said is not Meaning.SAME and not been:
                 await self._note(task.data, word, said)
-            kept = (await self._read(whole.id, task.data["kf_id"]))[1]
-            await self._shelf.change(update=[(kept, {**kept.data, "report": None})], quiet=True)
+            document = (await self._read(whole.id, task.data["kf_id"]))[1]
+            await self._documents.change(update=[(document, {**document.data, "report": None})], quiet=True)
 
     async def _hand_over(
         self, release: Mapping[str, Any], task: Mapping[str, Any], word: str, said: Meaning

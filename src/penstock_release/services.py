@@ -19,10 +19,10 @@ from penstock_release.options import Options
 from penstock_release.releases import now_text
 
 FIELDS = (
-    Field("name", required=True, longest=100),
+    Field("name", required=True, max_length=100),
     Field("description", required=True),
-    Field("author", required=True, longest=100),
-    Field("url", required=True, longest=200),
+    Field("author", required=True, max_length=100),
+    Field("url", required=True, max_length=200),
     Field("enabled", "switch"),
 )
 MISSES = 3
@@ -32,12 +32,12 @@ MISSES = 3
 class Services:
     """The services that take part in releases."""
 
-    def __init__(self, engine: Engine, shelf: Documents, options: Options, bearer: Bearer) -> None:
-        self._engine, self._shelf, self._options, self._bearer = engine, shelf, options, bearer
+    def __init__(self, engine: Engine, documents: Documents, options: Options, bearer: Bearer) -> None:
+        self._engine, self._documents, self._options, self._bearer = engine, documents, options, bearer
 
     async def all(self) -> list[dict[str, Any]]:
         """Newest first."""
-        return await self._shelf.newest("services/")
+        return await self._documents.newest("services/")
 
     async def chosen(self, ids: Sequence[str] | None) -> list[dict[str, Any]]:
         """Those of the enabled services that are named, newest first; None: all of them. Raises FieldErrors."""
@@ -69,28 +69,28 @@ class Services:
             "created_at": now_text(),
             "enabled": fields.get("enabled", True),
         }
-        return await self._shelf.add(f"services/{made['kf_id']}", made)
+        return await self._documents.add(f"services/{made['kf_id']}", made)
 
     async def change(self, id: str, body: Any, partial: bool = True) -> dict[str, Any]:
         """Change what the fields say; a new address must answer. Raises Refused."""
         fields = read_fields(body, FIELDS, partial)
-        kept = await self._shelf.require(f"services/{id}")
+        kept = await self._documents.require(f"services/{id}")
         if "url" in fields and fields["url"] != kept.data["url"]:
             await self._validate_service(fields["url"])
-        return await self._shelf.edit(f"services/{id}", fields)
+        return await self._documents.edit(f"services/{id}", fields)
 
     async def remove(self, id: str) -> None:
         """It takes part in no more releases; those that it takes part in go on. Raises Refused."""
         for _ in range(TRIES):
-            kept = await self._shelf.require(f"services/{id}")
+            kept = await self._documents.require(f"services/{id}")
             last = [(f"removed/{id}", {"url": kept.data["url"]})]
-            if await self._shelf.change(delete=[kept], insert=last):
+            if await self._documents.change(delete=[kept], insert=last):
                 return
         raise busy()
 
     async def address(self, id: str) -> str | None:
         """Where the tasks of a service are now, or were when it was removed; None: it was never here."""
-        kept = await self._shelf.get(f"services/{id}") or await self._shelf.get(f"removed/{id}")
+        kept = await self._documents.get(f"services/{id}") or await self._documents.get(f"removed/{id}")
         return None if kept is None else tasks_at(kept.data["url"])
 
     # -- health ----------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Services:
         missed = 0 if problem is None else service["last_ok_status"] + 1
         health = "ok" if missed <= MISSES else "down"
         try:
-            await self._shelf.edit(
+            await self._documents.edit(
                 f"services/{service['kf_id']}", {"last_ok_status": missed, "health_status": health}
             )
         except Exception:

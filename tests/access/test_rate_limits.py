@@ -60,7 +60,7 @@ def test_a_clock_that_goes_back_gives_nothing() -> None:
 
 
 def test_the_memory_has_an_end() -> None:
-    limiter = Limiter(SLOW, most=10)
+    limiter = Limiter(SLOW, max_keys=10)
     for n in range(1000):
         limiter.take(str(n), 0)
 

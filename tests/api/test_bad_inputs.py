@@ -11,7 +11,7 @@ import pytest
 
 from penstock.api.paging import Page
 from penstock.api.table import CALLS
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.objects.s3_notifications import read_notices
 from penstock.sources.schedules.rules import rules_of
 from tests.api.conftest import CHAIN, Answer, Client, Serve
@@ -191,14 +191,14 @@ def test_38_an_event_for_nobody_is_kept_and_shown(serve: Serve) -> None:
 
 
 DEFINITIONS: list[tuple[str, Any, int, str]] = [
-    ("48 a condition that is null", {"if": "null " * 2000}, 422, "bad_parameter"),
-    ("49 a long expression", {"if": "1 + " * 5000 + "1 > 0"}, 422, "bad_parameter"),
-    ("49 a deep expression", {"if": "(" * 1000 + "true" + ")" * 1000}, 422, "bad_parameter"),
+    ("48 a condition that is null", {"if": "null " * 2000}, 422, "bad_expression"),
+    ("49 a long expression", {"if": "1 + " * 5000 + "1 > 0"}, 422, "bad_expression"),
+    ("49 a deep expression", {"if": "(" * 1000 + "true" + ")" * 1000}, 422, "bad_expression"),
     (
         "50 a pattern that explodes",
         {"if": "data.a.matches('((a{1,1000}){1,1000}){1,1000}')"},
         422,
-        "bad_parameter",
+        "bad_expression",
     ),
 ]
 

@@ -34,10 +34,20 @@ def test_a_definition_is_checked_as_itself_or_with_a_budget(serve: Serve) -> Non
 
     assert (good.status, good.json["verdict"], good.json["findings"]) == (200, "proved", [])
     assert good.json["file"] == GOOD["name"]
-    assert set(good.json) == {"file", "verdict", "findings", "states", "seconds", "covered", "assumes"}
+    assert set(good.json) == {
+        "file",
+        "verdict",
+        "findings",
+        "states",
+        "seconds",
+        "covered",
+        "assumes",
+        "data",
+    }
     assert (stuck.status, stuck.json["verdict"]) == (200, "refuted")
     [missing] = [each for each in text.json["findings"] if each["code"] == "missing-event"]
     assert (missing["step"], missing["line"], missing["severity"]) == ("b", 5, "error")
+    assert missing["args"] == {"variant": "waits", "remedy": "fire", "step": "b", "event": "nothing"}
     assert (long.status, inner.json["findings"]) == (422, text.json["findings"])
 
 
@@ -84,6 +94,7 @@ def test_what_the_checks_refute_is_published_only_by_an_admin_with_a_reason(serv
 
     assert (refused.status, refused.json["code"]) == (422, "check_failed")
     assert {each["severity"] for each in refused.json["findings"]} >= {"error"}
+    assert all(each["args"] for each in refused.json["findings"])
     assert (empty.status, published.status, published.json["verdict"]) == (422, 201, "refuted")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.api.work import offers
-from penstock.api.work import worker_registry as desks
+from penstock.api.work import worker_registry as limits
 from penstock.api.work.worker_registry import WorkerRegistry
 from penstock.engine.authoring.offers import PREFIX, StoredOffers, offer_text
 from penstock.store.rows.rows import Worker
@@ -31,73 +31,73 @@ def play(serve: Callable[..., Any]) -> Play:
     return run
 
 
-async def _waiting(desk: WorkerRegistry, polls: int) -> None:
-    await until(lambda: desk.open == polls, f"{polls} polls to wait")
+async def _waiting(registry: WorkerRegistry, polls: int) -> None:
+    await until(lambda: registry.open == polls, f"{polls} polls to wait")
 
 
 def test_a_token_that_takes_another_workers_name_gets_nothing_of_its_work(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         other = asyncio.create_task(worker.poll("gpu", task_list="gpu-1", wait=1))
-        await _waiting(desk, 1)
+        await _waiting(registry, 1)
         mine = asyncio.create_task(worker.poll("far", wait=10))
-        await _waiting(desk, 2)
+        await _waiting(registry, 2)
         await worker.start()
         return [[task["task_list"] for task in (await each).json["tasks"]] for each in (other, mine)]
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == [[], ["far"]]
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == [[], ["far"]]
 
 
 def test_two_polls_of_one_worker_get_what_each_asks_for(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         stores = asyncio.create_task(worker.poll(tasks=["far.store"], wait=1))
-        await _waiting(desk, 1)
+        await _waiting(registry, 1)
         loads = asyncio.create_task(worker.poll(tasks=["far.load"], wait=10))
-        await _waiting(desk, 2)
+        await _waiting(registry, 2)
         await worker.start()
         return [[task["task"] for task in (await each).json["tasks"]] for each in (stores, loads)]
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == [[], ["far.load"]]
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == [[], ["far.load"]]
 
 
 @pytest.mark.parametrize("what", ["hangup", "leave"])
 def test_a_token_ends_no_poll_of_another(play: Play, what: str) -> None:
     async def talk(worker: Talk) -> Any:
         poll = asyncio.create_task(worker.poll("far", wait=10))
-        await _waiting(desk, 1)
+        await _waiting(registry, 1)
         said = await worker.post(what, "gpu", worker="w")
         listed = [each["name"] for each in await worker.client.engine.workers()]
         await worker.start()
         return said.status, "w" in listed, len((await poll).json["tasks"])
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == (200, True, 1)
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == (200, True, 1)
 
 
 def test_polls_that_wait_together_get_no_more_than_their_token_may_hold(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         await worker.shown("two")
         polls = [asyncio.create_task(worker.poll("two", worker=f"w{n}", max=5, wait=5)) for n in range(4)]
-        await _waiting(desk, 4)
+        await _waiting(registry, 4)
         await worker.start(6)
         held = sum([len((await poll).json["tasks"]) for poll in polls])
         left = await worker.poll(max=10)
         return held, {task["attempt"] for task in left.json["tasks"]}
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == (2, {1})
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == (2, {1})
 
 
 def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desks, "SHARE", 2)
+    monkeypatch.setattr(limits, "MAX_POLLS_PER_TOKEN", 2)
 
     async def talk(worker: Talk) -> Any:
         await worker.shown("far")
         polls = [asyncio.create_task(worker.poll(token, wait=10)) for token in ("far", "far", None, None)]
-        await _waiting(desk, 4)
+        await _waiting(registry, 4)
         full = await worker.poll("far", wait=0)
         others = [await worker.poll(None, wait=0), await worker.poll("gpu", task_list="gpu-1", wait=0)]
         await worker.start(4)
@@ -105,14 +105,14 @@ def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
         again = await worker.poll("far", wait=0)
         return full.status, full.json["code"], [each.status for each in others], done, again.status
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
 
 
 def test_a_token_has_so_many_workers_at_most_and_others_have_theirs(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desks, "WORKERS", 2)
+    monkeypatch.setattr(limits, "MAX_WORKERS_PER_TOKEN", 2)
 
     async def talk(worker: Talk) -> Any:
         polls = [await worker.poll("far", worker=name, wait=0) for name in ("a", "b", "c", "a")]
@@ -129,7 +129,7 @@ def test_of_a_worker_with_very_many_tasks_it_is_noted_that_it_takes_any(play: Pl
     async def talk(worker: Talk) -> Any:
         await worker.poll(worker="few", tasks=["a", "b"], wait=0)
         await worker.poll(worker="many", tasks=[f"{number}{'n' * 240}" for number in range(4_000)], wait=0)
-        await worker.client.service.worker_registry.chores.wait(10)
+        await worker.client.service.worker_registry.background_tasks.wait(10)
         return {each["name"]: each["tasks"] for each in await worker.client.engine.workers()}
 
     found = play(talk)
@@ -157,8 +157,8 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def talk(worker: Talk) -> Any:
-        desk, written, polled = worker.client.service.worker_registry, asyncio.Event(), asyncio.Event()
-        gate = (await desk.behind(worker.client.engine)).gate
+        registry, written, polled = worker.client.service.worker_registry, asyncio.Event(), asyncio.Event()
+        gate = (await registry.behind(worker.client.engine)).gate
         attend = gate.register
 
         async def slowly(each: Worker) -> None:
@@ -171,7 +171,7 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
         offers = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
         await written.wait()
         await worker.poll(wait=0, max=1)
-        await desk.chores.wait(10)
+        await registry.background_tasks.wait(10)
         polled.set()
         await offers
         return await _listed(worker)
@@ -183,8 +183,8 @@ def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def talk(worker: Talk) -> Any:
-        desk, offered = worker.client.service.worker_registry, asyncio.Event()
-        gate = (await desk.behind(worker.client.engine)).gate
+        registry, offered = worker.client.service.worker_registry, asyncio.Event()
+        gate = (await registry.behind(worker.client.engine)).gate
         attend = gate.register
 
         async def slowly(each: Worker) -> None:
@@ -196,7 +196,7 @@ def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_
         await worker.poll(wait=0, max=1)
         await worker.client.ask("PUT", "/api/tasks/offers", LOADER)
         offered.set()
-        await desk.chores.wait(10)
+        await registry.background_tasks.wait(10)
         return await _listed(worker)
 
     assert play(talk) == [("loader", 3)]
@@ -246,7 +246,7 @@ def test_who_serves_other_lists_changes_no_offer(play: Play) -> None:
 
 
 def test_a_token_offers_so_many_tasks_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offers, "OFFERS_EACH", 2)
+    monkeypatch.setattr(offers, "MAX_OFFERS_PER_TOKEN", 2)
 
     async def talk(worker: Talk) -> Any:
         two = await _offer(worker, "far", {"name": "a"}, {"name": "b"}, lists=["far"])

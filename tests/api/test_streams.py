@@ -229,7 +229,7 @@ def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
         def id_of(self, number: int) -> str:
             return f"x-{number}"
 
-        async def read(self, patience: float) -> change_feed.Batch:
+        async def read(self, timeout: float) -> change_feed.Batch:
             await asyncio.sleep(0.001)  # changes come at a pace, and others have their turn
             self.number += 1
             return change_feed.Batch([(self.number, RunState("r", "hidden", "running", 1, None))])
@@ -244,7 +244,7 @@ def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
 
 
 def test_a_client_that_takes_nothing_is_given_up_without_a_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "STUCK", 0.01)
+    monkeypatch.setattr(streams, "WRITE_TIMEOUT", 0.01)
 
     async def main() -> list[str]:
         sent: list[str] = []
@@ -353,12 +353,12 @@ def test_nothing_stays_behind_when_a_client_goes(serve: Serve) -> None:
         running = await client.engine._open()
         open_ = client.service.streams
         async with listening(client, f"/api/runs/{id}/stream"), listening(client, "/api/stream"):
-            while not running.node.watching._waiters:
+            while not running.node.run_watch._waiters:
                 await asyncio.sleep(0)
             most = len(open_)
         await until(lambda: not len(open_), "both streams to end")
         await asyncio.sleep(0)
-        return most, len(running.node.changes._wakes), running.node.watching._waiters
+        return most, len(running.node.changes._wakes), running.node.run_watch._waiters
 
     assert serve(talk) == (2, 0, {})
 
@@ -390,7 +390,7 @@ async def forever() -> None:
 
 
 def test_who_signed_in_without_a_token_has_a_share_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "SHARE", 1)
+    monkeypatch.setattr(streams, "MAX_STREAMS_PER_CALLER", 1)
 
     async def main() -> None:
         here, task = streams.Streams(), asyncio.create_task(forever())
@@ -406,7 +406,7 @@ def test_who_signed_in_without_a_token_has_a_share_too(monkeypatch: pytest.Monke
 def test_a_token_opens_its_share_of_the_streams_and_leaves_the_rest(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "SHARE", 1)
+    monkeypatch.setattr(streams, "MAX_STREAMS_PER_CALLER", 1)
 
     async def talk(client: Client) -> Any:
         made = await client.post(

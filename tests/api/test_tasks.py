@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from penstock.api.work import reports
-from penstock.api.work.worker_registry import POLLS, WorkerRegistry
+from penstock.api.work.worker_registry import MAX_POLLS, WorkerRegistry
 from tests.api.conftest import OWN, Answer, Client
 from tests.waiting import until
 
@@ -353,7 +353,7 @@ def test_lines_of_a_lost_lease_are_refused(play: Play) -> None:
 
 
 def test_one_call_has_so_many_lines_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "LINES", 3)
+    monkeypatch.setattr(reports, "MAX_LINES", 3)
 
     async def talk(worker: Talk) -> Any:
         [run] = await worker.start()
@@ -481,9 +481,9 @@ def test_a_million_tasks_are_too_many(play: Play) -> None:
 
 
 def test_a_node_holds_a_thousand_polls(play: Play) -> None:
-    desk = WorkerRegistry()
-    desk.open = POLLS
-    answer = play(lambda worker: worker.poll(), worker_registry=desk)
+    registry = WorkerRegistry()
+    registry.open = MAX_POLLS
+    answer = play(lambda worker: worker.poll(), worker_registry=registry)
 
     assert (answer.status, answer.json["code"], answer.headers["retry-after"]) == (429, "too_many_polls", "1")
 
@@ -516,38 +516,38 @@ def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
         async with aiohttp.ClientSession() as session:
             going = Talk(Client(worker.client.base, session, worker.client.service))
             poll = asyncio.create_task(going.poll(wait=30))
-            await until(lambda: desk.open, "the poll to wait")
+            await until(lambda: registry.open, "the poll to wait")
             poll.cancel()
-        await until(lambda: not desk.open, "the poll to end")
+        await until(lambda: not registry.open, "the poll to end")
         await worker.start()
         return (await worker.one(worker="another"))["attempt"]
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == 1
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == 1
 
 
 def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         poll = asyncio.create_task(worker.poll(wait=30))
-        await until(lambda: desk.open, "the poll to wait")
+        await until(lambda: registry.open, "the poll to wait")
         await worker.post("hangup", worker="w")
         answer = await asyncio.wait_for(poll, 5)
         return answer.status, answer.json["tasks"]
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == (200, [])
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == (200, [])
 
 
 def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         polls = asyncio.create_task(worker.poll(wait=30))
-        await until(lambda: desk.open, "the poll to wait")
-        desk.close()
+        await until(lambda: registry.open, "the poll to wait")
+        registry.close()
         answer, refused = await asyncio.wait_for(polls, 5), await worker.poll(wait=30)
         return answer.status, answer.json["tasks"], refused.status, refused.json["code"]
 
-    desk = WorkerRegistry()
-    assert play(talk, worker_registry=desk) == (200, [], 503, "store_away")
+    registry = WorkerRegistry()
+    assert play(talk, worker_registry=registry) == (200, [], 503, "store_away")
 
 
 # -- who is there, and what there is -----------------------------------------------------------------------

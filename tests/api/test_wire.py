@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from penstock.api import reading
+from penstock.api import request_body as reading
 from penstock.server import protocol
 from penstock.server.http import bind
 from tests.api.conftest import Client, Serve
@@ -147,7 +147,7 @@ def test_a_slow_head_is_cut_off_and_others_are_served(serve: Serve, monkeypatch:
 
 
 def test_a_slow_body_is_cut_off_and_others_are_served(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SECONDS", 0.3)
+    monkeypatch.setattr(reading, "BODY_TIMEOUT", 0.3)
 
     async def talk(client: Client) -> tuple[bytes, int, Any]:
         head = HEAD + b"Content-Type: application/json\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{"

@@ -18,7 +18,7 @@ from bench.net.shapes import SHAPES, SIZES, shape_of
 from bench.net.suite import require_same_answers
 from bench.net.work import Work
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.kernel.firing import begin, enabled, fire
 from penstock.kernel.net import Wiring
 

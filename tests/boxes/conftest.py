@@ -58,9 +58,11 @@ class Site:
         async with self.session.request(method, address, data=data, headers=headers) as answer:
             return answer.status, msgspec.json.decode(await answer.read() or b"null")
 
-    async def run(self, workflow: dict[str, Any], input: Any = None, **more: Any) -> dict[str, Any]:
+    async def run(
+        self, workflow: dict[str, Any], input: Any = None, *, override: str | None = None, **more: Any
+    ) -> dict[str, Any]:
         """Publish, start, and wait until the run is at rest."""
-        await self.engine.publish({"penstock": 1, "name": "w", **workflow})
+        await self.engine.publish({"penstock": 1, "name": "w", **workflow}, override=override)
         run = await self.engine.start("w", input=input, **more)
         return await self.engine.wait(run, 20, rest=True)
 
@@ -74,11 +76,11 @@ class Site:
 
 
 @asynccontextmanager
-async def site(folder: Path, url: str = "memory:", **world: Any) -> AsyncIterator[Site]:
+async def site(folder: Path, url: str = "memory:", **environment: Any) -> AsyncIterator[Site]:
     """A Penstock that may call 127.0.0.1."""
-    world.setdefault("egress_allow", ["127.0.0.1"])
+    environment.setdefault("egress_allow", ["127.0.0.1"])
     store = await open_store(url)
-    async with Engine(store=store, tasks={}, world=TaskEnvironment(**world)) as engine:
+    async with Engine(store=store, tasks={}, world=TaskEnvironment(**environment)) as engine:
         service = await Service.of(engine, Access(store, Vault(store, Keys(folder / "penstock.key")), OWN))
         async with (
             serving(App(service, CALLS), "127.0.0.1", 0) as base,
@@ -86,8 +88,8 @@ async def site(folder: Path, url: str = "memory:", **world: Any) -> AsyncIterato
             asyncio.timeout(60),
         ):
             running = await engine.running()
-            assert running.world is not None
-            running.world.public_url = running.world.public_url or base
+            assert running.environment is not None
+            running.environment.public_url = running.environment.public_url or base
             yield Site(base, service, session)
 
 

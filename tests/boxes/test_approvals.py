@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from penstock import CheckFailed
 from penstock.access.caller import ANYBODY_HERE
 from penstock.access.tokens import TokenRequest
-from penstock.engine import decisions_and_reports
+from penstock.engine import approvals
 from penstock.flow.model.problems import DefinitionError
-from penstock.runtime.commands.authority import barring
+from penstock.runtime.commands.approval_bypass import barring
 from penstock.runtime.errors import AlreadyDecided
 from tests.boxes.conftest import Site, site
 from tests.waiting import until
@@ -270,7 +271,7 @@ def test_the_approvals_of_one_run_are_looked_through_once_for_a_list(
         looked.append(run)
         return await barring(store, run, *said)
 
-    monkeypatch.setattr(decisions_and_reports, "barring", looking)
+    monkeypatch.setattr(approvals, "barring", looking)
     asyncio.run(main())
 
 
@@ -336,9 +337,9 @@ def test_a_list_is_read_page_by_page(url: str, tmp_path: Path) -> None:
     ("params", "says"),
     [
         ({"due": "soon"}, "neither a duration nor a time"),
-        ({"role": "boss"}, "`role` of `approval` does not fit"),
+        ({"role": "boss"}, "Setting 'role' of step"),
         ({"fields": {"type": 7}}, "is no valid JSON Schema"),
-        ({"rolle": "admin"}, "did you mean `role`?"),
+        ({"rolle": "admin"}, "has the setting 'rolle', which `approval` does not take"),
     ],
 )
 def test_a_wrong_parameter_is_refused_when_it_is_published(
@@ -346,7 +347,7 @@ def test_a_wrong_parameter_is_refused_when_it_is_published(
 ) -> None:
     async def main() -> None:
         async with site(tmp_path) as here:
-            with pytest.raises(DefinitionError, match=says):
+            with pytest.raises((DefinitionError, CheckFailed), match=says):
                 await here.engine.publish({"penstock": 1, "name": "w", **asks(**params)})
 
     asyncio.run(main())

@@ -273,14 +273,14 @@ def test_a_seal_names_its_attempt_and_cannot_be_changed() -> None:
             return "ab" * 32
 
     async def main() -> None:
-        seals, place = CallbackTokens(Kept()), Attempted("run-1", 7, None, 2)
-        id = await seals.issue(place)
+        callback_tokens, place = CallbackTokens(Kept()), Attempted("run-1", 7, None, 2)
+        id = await callback_tokens.issue(place)
 
-        assert await seals.open(id) == place
+        assert await callback_tokens.open(id) == place
         for at in range(len(id)):
             other = id[:at] + ("A" if id[at] != "A" else "B") + id[at + 1 :]
-            assert await seals.open(other) in (None, place)
-            assert await seals.open(other) is None or other.rstrip("=")[:-1] == id[:-1]
+            assert await callback_tokens.open(other) in (None, place)
+            assert await callback_tokens.open(other) is None or other.rstrip("=")[:-1] == id[:-1]
 
     asyncio.run(main())
 

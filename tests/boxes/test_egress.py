@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock.boxes.egress import Denied, Egress, is_public
-from penstock.boxes.sending import Call, send
+from penstock.boxes.outbound_call import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import functions, says, site
 
@@ -98,9 +98,9 @@ def test_what_is_listed_is_let_through(allow: list[str], url: str) -> None:
 
 
 async def reach(allow: list[str], url: str) -> str:
-    world = TaskEnvironment(egress_allow=allow)
+    environment = TaskEnvironment(egress_allow=allow)
     try:
-        answer = await send(world, Call(method="GET", url=url))
+        answer = await send(environment, Call(method="GET", url=url))
         return str(answer.status)
     except Denied as error:
         return str(error)
@@ -108,10 +108,10 @@ async def reach(allow: list[str], url: str) -> str:
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     """Let every name have these addresses, one after the other."""
-    turns = iter(addresses)
+    call_order = iter(addresses)
 
     def found(host: str, port: int, *more: Any, **named: Any) -> list[Any]:
-        address = next(turns)
+        address = next(call_order)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", found)

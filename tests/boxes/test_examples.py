@@ -79,12 +79,12 @@ def describes(**calls: dict[str, Any]) -> dict[str, Any]:
 async def described(folder: Path, **calls: dict[str, Any]) -> dict[str, Any]:
     async with site(folder) as here, functions(object=served) as there:
         running = await here.engine.running()
-        assert running.world is not None
+        assert running.environment is not None
 
         async def presign(how: str, data: Any) -> str:
             return f"{there.base}/object?how={how}"
 
-        running.world.presign = presign  # type: ignore[method-assign,assignment]
+        running.environment.presign = presign  # type: ignore[method-assign,assignment]
         return await here.run(describes(**calls))
 
 

@@ -17,9 +17,9 @@ from botocore.credentials import Credentials as AwsCredentials
 from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.failures import Failing
 from penstock.boxes.functions import content_of
-from penstock.boxes.sending import Answer, Call
-from penstock.boxes.signing import signed
-from penstock.objects.signing import Keys
+from penstock.boxes.lambda_signature import signed
+from penstock.boxes.outbound_call import Answer, Call
+from penstock.objects.s3_signature import Keys
 from tests.boxes.conftest import Functions, functions, says, site
 
 

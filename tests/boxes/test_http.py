@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from penstock.access.caller import ANYBODY_HERE
-from penstock.boxes.sending import Answer, Call
+from penstock.boxes.outbound_call import Answer, Call
 from tests.boxes.conftest import Functions, functions, says, site
 
 

@@ -184,11 +184,11 @@ def test_a_service_that_is_never_back_is_asked_until_the_time_out(tmp_path: Path
     assert (run["status"], run["steps"]["call"]["error"]["kind"]) == ("failed", "timeout")
 
 
-@pytest.mark.parametrize(("patience", "status"), [("SOON", 404), ("SILENCE_TIMEOUT", 503)])
+@pytest.mark.parametrize(("timeout", "status"), [("REGISTRATION_TIMEOUT", 404), ("SILENCE_TIMEOUT", 503)])
 def test_without_a_time_out_no_service_is_asked_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: str, status: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timeout: str, status: int
 ) -> None:
-    monkeypatch.setattr(f"penstock.boxes.polling.{patience}", 0.1)
+    monkeypatch.setattr(f"penstock.boxes.job_poll.{timeout}", 0.1)
 
     async def main() -> dict[str, Any]:
         async with site(tmp_path) as here, functions(begin=begin, job=job(status)) as there:

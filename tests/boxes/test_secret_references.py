@@ -16,7 +16,7 @@ from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.kinds import tasks_in
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.compile import compile_flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.steps.kinds import IO_TASKS, kinds_with
 from penstock.workers.context import Context
 from tests.boxes.conftest import OWN, functions, says, site
@@ -60,11 +60,13 @@ async def opened(task: str, params: dict[str, Any]) -> list[str]:
             read_definition(json.dumps(definition)), kinds_with(IO_TASKS, checked=False), IO_TASKS
         )
         attempt = Drive(flow, DATA).tasks["s"]
-        world = TaskEnvironment(egress_allow=["127.0.0.1"], smtp_url="smtp://127.0.0.1:9", secrets=secrets)
+        environment = TaskEnvironment(
+            egress_allow=["127.0.0.1"], smtp_url="smtp://127.0.0.1:9", secrets=secrets
+        )
         with suppress(Exception):  # many of these are no parameters at all
             async with asyncio.timeout(5):
-                await tasks_in(world)[task].function(Context(attempt), **attempt.params)
-        await world.close()
+                await tasks_in(environment)[task].function(Context(attempt), **attempt.params)
+        await environment.close()
     return asked
 
 

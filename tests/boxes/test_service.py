@@ -161,7 +161,7 @@ def test_a_restart_costs_no_attempt_and_begins_nothing_twice(url: str, tmp_path:
 def test_what_is_missing_is_told_when_the_step_runs(task: str, says: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path) as here:
-            run = await here.run({"steps": {"s": {"task": task}}})
+            run = await here.run({"steps": {"s": {"task": task}}}, override="to see it fail")
             assert says in run["error"]["message"]
 
     asyncio.run(main())
@@ -335,9 +335,11 @@ def test_a_database_that_is_away_is_waited_for(what: str, tmp_path: Path) -> Non
 
     async def main() -> dict[str, Any]:
         async with site(tmp_path) as here, functions(tasks=remote) as there:
-            world = (await here.engine.running()).world
-            assert world is not None
-            place, name = (world.parts.turns, "others_over") if what == "turns" else (world, what)
+            environment = (await here.engine.running()).environment
+            assert environment is not None
+            place, name = (
+                (environment.parts.call_order, "others_over") if what == "turns" else (environment, what)
+            )
             setattr(place, name, flaky)
             more = {"headers": {"X-Key": {"secret": "KEY"}}} if what == "secrets" else {"service": "TS_1"}
             flow = drives(there, action="get_status", turn="TA_1", **more)

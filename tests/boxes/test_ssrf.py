@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from penstock.boxes.failures import Failing
-from penstock.boxes.sending import Call, send
+from penstock.boxes.outbound_call import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from tests.boxes.conftest import Handler, functions
 
@@ -60,8 +60,8 @@ Names = Callable[..., None]
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """Let every name have these addresses: one list of them for each time that it is asked for."""
 
-    def say(*turns: list[str]) -> None:
-        answers = iter(turns)
+    def say(*call_order: list[str]) -> None:
+        answers = iter(call_order)
 
         def found(host: str, port: int, *more: Any, **named: Any) -> list[Any]:
             return [_info(address, port) for address in next(answers)]
@@ -79,17 +79,17 @@ def _info(address: str, port: int) -> tuple[Any, ...]:
 
 async def refusal(allow: list[str], *urls: str) -> list[str]:
     """The kinds of failure of some calls, one after the other, by one server; `200` of those that were answered."""
-    world = TaskEnvironment(egress_allow=allow)
-    world.open()
+    environment = TaskEnvironment(egress_allow=allow)
+    environment.open()
     said = []
     try:
         for url in urls:
             try:
-                said.append(str((await send(world, Call(method="GET", url=url))).status))
+                said.append(str((await send(environment, Call(method="GET", url=url))).status))
             except Failing as error:
                 said.append(error.outcome.error.kind)
     finally:
-        await world.close()
+        await environment.close()
     return said
 
 

@@ -16,7 +16,7 @@ from aiohttp import web
 from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.background import outbox_publisher, webhooks
-from penstock.engine.background.webhooks import GIVE_UP, NotTaken, Webhooks
+from penstock.engine.background.webhooks import DELIVERY_TIMEOUT, NotTaken, Webhooks
 from penstock.sources.hooks.signatures import standard, validate_timestamp
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
@@ -56,7 +56,7 @@ async def empty(here: Site) -> None:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again at once."""
     monkeypatch.setattr(outbox_publisher, "MIN_DELAY", 0.02)
-    monkeypatch.setattr(webhooks, "BREATH", 0.0)
+    monkeypatch.setattr(webhooks, "FAILED_RECEIVER_PAUSE", 0.0)
 
 
 def test_events_and_ends_of_a_run_are_told_in_order_and_signed(tmp_path: Path, url: str) -> None:
@@ -146,9 +146,9 @@ def test_no_webhook_is_called_where_it_is_not_allowed(
 def test_after_three_days_it_is_set_aside() -> None:
     async def main() -> None:
         async with functions(hook=says(None, 500)) as there:
-            world = TaskEnvironment(egress_allow=["127.0.0.1"], secrets=kept)
-            for age, error in ((GIVE_UP / 2, NotTaken), (GIVE_UP * 2, MessageRefused)):
-                calls = Webhooks(world, lambda: datetime.now(UTC))
+            environment = TaskEnvironment(egress_allow=["127.0.0.1"], secrets=kept)
+            for age, error in ((DELIVERY_TIMEOUT / 2, NotTaken), (DELIVERY_TIMEOUT * 2, MessageRefused)):
+                calls = Webhooks(environment, lambda: datetime.now(UTC))
                 with pytest.raises(error, match="answered 500"):
                     await calls.publish(f"{there.base}/hook#HOOK", letter(age))
 

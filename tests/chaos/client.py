@@ -28,8 +28,8 @@ class Starter(Protocol):
 class Nodes:
     """Several servers, asked in turn; `duplicates` counts answers which say that the run was there already."""
 
-    def __init__(self, urls: Sequence[str], token: str | None, *, patience: float = 15.0) -> None:
-        self._lines = [Connection(url, token, patience=patience) for url in urls]
+    def __init__(self, urls: Sequence[str], token: str | None, *, timeout: float = 15.0) -> None:
+        self._lines = [Connection(url, token, timeout=timeout) for url in urls]
         self._asked = self.duplicates = 0
 
     async def start(self, workflow: str, *, input: Any, idempotency_key: str) -> str:

@@ -23,7 +23,7 @@ from tests.chaos.shimmed import Shim
 from tests.waiting import within
 
 pytestmark = pytest.mark.long(
-    "tests/store/sqlite/test_desk.py::test_a_full_disk_changes_nothing_and_passes_without_a_restart"
+    "tests/store/sqlite/test_writer.py::test_a_full_disk_changes_nothing_and_passes_without_a_restart"
 )
 
 TIMES = 2 * SCALE

@@ -89,7 +89,7 @@ def test_the_json_has_the_keys_of_the_contract(tmp_path: Path) -> None:
 
     report = penstock("check", path, "--json").json
 
-    assert list(report) == ["file", "verdict", "findings", "states", "seconds", "covered", "assumes"]
+    assert list(report) == ["file", "verdict", "findings", "states", "seconds", "covered", "assumes", "data"]
     assert list(report["findings"][0]) == [
         "code",
         "severity",
@@ -99,6 +99,9 @@ def test_the_json_has_the_keys_of_the_contract(tmp_path: Path) -> None:
         "hint",
         "line",
         "trace",
+        "column",
+        "path",
+        "args",
     ]
     assert report["file"] == str(path)
 

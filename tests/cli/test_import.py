@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from tests.cli.command import EXAMPLES, penstock, write
 from tests.cli.served import Place, a_place
 from tests.importing.others import PINBALL, VPW, Diagram

@@ -14,7 +14,7 @@ import pytest
 
 from penstock.cli.serve.process import _serve, read_post
 from penstock.cli.serve.up import publish_file
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.server.build import Front
 from penstock.store.sqlite.connection import MIGRATIONS
 from tests.cli.command import penstock, write
@@ -80,7 +80,7 @@ def test_up_logs_for_machines_where_it_is_asked_to(folder: Path) -> None:
     said = [json.loads(line) for line in stopped.err.splitlines() if line.startswith("{")]
     assert (said[-1]["level"], said[-1]["logger"], said[-1]["message"]) == (
         "info",
-        "penstock.life",
+        "penstock.process",
         "penstock up has stopped",
     )
 
@@ -220,7 +220,7 @@ def test_a_server_is_ready_once_its_workflows_are_started(
             async with aiohttp.ClientSession() as session, session.get(f"{base}/ready") as answer:
                 return answer.status
 
-        async def publish(running: Running, base: str | None) -> None:
+        async def publish(running: EngineServices, base: str | None) -> None:
             found.append(await ask(base))
             await publish_file(running, folder / "flows" / "hello.yaml")
             found.append(asyncio.create_task(later(base)))

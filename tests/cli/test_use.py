@@ -131,7 +131,7 @@ def test_a_wrong_definition_shows_every_problem_with_its_line(tmp_path: Path) ->
 
 
 def test_a_wrong_definition_is_json_where_json_is_asked_for(tmp_path: Path) -> None:
-    path = write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps:\n  a: {task: wait}\n")
+    path = write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps:\n  a: {task: decide, with: {if: '('}}\n")
 
     said = penstock("check", path, "--json")
 
@@ -139,7 +139,7 @@ def test_a_wrong_definition_is_json_where_json_is_asked_for(tmp_path: Path) -> N
     assert said.json["file"] == str(path)
     (problem,) = said.json["problems"]
     assert list(problem) == ["code", "path", "message", "line", "column"]
-    assert (problem["code"], problem["line"]) == ("bad_parameter", 4)
+    assert (problem["code"], problem["line"]) == ("bad_expression", 4)
 
 
 def test_a_bug_shows_one_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

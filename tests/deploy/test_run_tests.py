@@ -106,8 +106,13 @@ def test_a_test_of_any_name_reaches_pytest_as_the_command_has_it(tmp_path: Path,
     test = f"tests/test_x.py::{name}"
     write(tmp_path, "Makefile", "test:\n\t@printf '%s\\n' $(ARGS)\n")
 
+    outer = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     done = subprocess.run(
-        ["sh", "-c", f"make test ARGS={argument(test)}"], cwd=tmp_path, capture_output=True, text=True
+        ["sh", "-c", f"make test ARGS={argument(test)}"],
+        cwd=tmp_path,
+        env=outer,  # as a person calls it, also where `make test` itself runs this
+        capture_output=True,
+        text=True,
     )
 
     assert done.stdout == f"{test}\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.checks.checks import check_flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.importing.zenko import import_zenko
 from penstock.steps.kinds import OFFERS
 from tests.docs.test_pages import DOCS, folder, parts, play

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from penstock.flow.format.reading import read_definition
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.definition_parser import read_definition
+from penstock.flow.format.yaml_writer import to_plain
 from tests.cli.serving import serving
 from tests.docs.test_pages import DOCS, folder, parts, play, run
 from tests.waiting import until_sync

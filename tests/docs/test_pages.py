@@ -15,7 +15,7 @@ from textwrap import indent
 import pytest
 from scripts.reference.command_line import reference_text
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.checks.checks import check_flow
 from penstock.steps.kinds import KINDS, OFFERS
 

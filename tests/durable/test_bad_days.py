@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.runtime.dispatch import dispatch
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFull
 from penstock.store.sqlite.store import SqliteStore
@@ -102,7 +102,7 @@ def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
     worker has leased the task itself, and keeps it. So it does where the commit did not happen and the answer to the
     question which tasks there are is lost: by then it was given the task by the start that is tried again.
     """
-    monkeypatch.setattr(dispatch, "RETURN_AGAIN", 0.05)
+    monkeypatch.setattr(dispatch, "RELEASE_RETRY_DELAY", 0.05)
     ran: list[str] = []
 
     async def slow(ctx: Context) -> None:
@@ -126,7 +126,7 @@ def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
 def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
     async def main() -> None:
         store = SqliteStore.open(str(tmp_path / "full.db"))
-        running = await Running.on(store, tasks_of({"echo": echo}), shared=False)
+        running = await EngineServices.on(store, tasks_of({"echo": echo}), shared=False)
         await running.catalog.publish(CHAIN)
         pages = await limit_pages(store, 8)
         started: list[str] = []
@@ -138,7 +138,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
         id = await running.node.commands.start("w")
         for run in (id, *started):
             async with asyncio.timeout(60):
-                _, snapshot = await running.node.watching.until(run, lambda snapshot: snapshot.ended)
+                _, snapshot = await running.node.run_watch.until(run, lambda snapshot: snapshot.ended)
             assert snapshot.status == "succeeded"
         assert await store.check() == []
         await running.close()
@@ -149,11 +149,11 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_told_and_is_read_on(tmp_path: Path) -> None:
     async def main() -> None:
         store = SqliteStore.open(str(tmp_path / "read.db"))
-        running = await Running.on(store, tasks_of({"echo": echo}), shared=False)
+        running = await EngineServices.on(store, tasks_of({"echo": echo}), shared=False)
         await running.catalog.publish(CHAIN)
         before = await running.node.commands.start("w")
         async with asyncio.timeout(60):
-            await running.node.watching.until(before, lambda snapshot: snapshot.ended)
+            await running.node.run_watch.until(before, lambda snapshot: snapshot.ended)
         db = await store._writer.write(lambda session: session.db)
         db.pragma("query_only", 1)
         with pytest.raises(StoreAway):
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_written_is_told_and_is_read_on(tmp_path: Path) ->
         db.pragma("query_only", 0)
         id = await running.node.commands.start("w")
         async with asyncio.timeout(60):
-            _, snapshot = await running.node.watching.until(id, lambda snapshot: snapshot.ended)
+            _, snapshot = await running.node.run_watch.until(id, lambda snapshot: snapshot.ended)
         assert snapshot.status == "succeeded"
         await running.close()
 

@@ -44,7 +44,7 @@ def test_a_history_of_large_entries_is_read_in_short_pages(place: Place) -> None
         few, left = await engine.history_page(run, limit=3)
 
         assert [text for page in pages for text in page] == sent
-        assert max(sum(map(len, page)) for page in pages) <= history.ROOM
+        assert max(sum(map(len, page)) for page in pages) <= history.MAX_PAGE_BYTES
         assert [len(few), left] == [3, True]
         assert [each["data"] for each in await engine.history(run) if each["event"] == "more"] == sent
 
@@ -65,7 +65,7 @@ def test_who_looks_on_has_no_more_than_a_short_page_of_large_entries_read(
             if item is not None and item["event"] == "more":
                 break
 
-        assert 0 < len(fetched) <= history.ROOM // 100_000 + history.FEW
+        assert 0 < len(fetched) <= history.MAX_PAGE_BYTES // 100_000 + history.MAX_PAYLOADS_PER_READ
 
     async def fetching(store: Any, run: str, digests: Sequence[bytes]) -> Any:
         fetched.extend(digests)

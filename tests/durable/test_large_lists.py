@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.engine import decisions_and_reports
-from penstock.runtime.queries.history import FEW, ROOM
+from penstock.engine import approvals
+from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 from tests.durable.conftest import Place
 from tests.waiting import until
 
@@ -32,7 +32,7 @@ async def pages_of(fetch: Fetch) -> list[list[Any]]:
 
 def assert_short(pages: Sequence[Sequence[str]], texts: Sequence[str]) -> None:
     assert [text for page in pages for text in page] == list(texts)
-    assert 1 < max(map(len, pages)) <= ROOM // 200_000
+    assert 1 < max(map(len, pages)) <= MAX_PAGE_BYTES // 200_000
 
 
 def test_tokens_that_are_large_are_read_in_short_pages(place: Place) -> None:
@@ -85,7 +85,7 @@ def test_events_that_nobody_took_are_read_in_short_pages_where_they_are_large(pl
         assert_short(pages, TEXTS)
         shown = await pages_of(lambda cursor: engine.incidents(limit=200, cursor=cursor))
         assert [text for page in shown for text in page] == TEXTS
-        assert max(map(len, shown)) <= FEW
+        assert max(map(len, shown)) <= MAX_PAYLOADS_PER_READ
 
     place.run(main)
 
@@ -99,7 +99,7 @@ def test_failed_runs_are_read_a_few_at_a_time(place: Place, monkeypatch: pytest.
         runs = [await engine.start("bad") for _ in range(40)]
         for run in runs:
             await engine.wait(run, 20)
-        memory, asked = (await engine.running()).node.memory, []
+        memory, asked = (await engine.running()).node.run_cache, []
         fetch = memory.fetch
 
         async def counted(ids: Sequence[str], remember: bool = False) -> Any:
@@ -109,7 +109,7 @@ def test_failed_runs_are_read_a_few_at_a_time(place: Place, monkeypatch: pytest.
         monkeypatch.setattr(memory, "fetch", counted)
         found = await engine.incidents(limit=200)
         assert {each["run"] for each in found["items"]} == set(runs)
-        assert max(asked) <= FEW
+        assert max(asked) <= MAX_PAYLOADS_PER_READ
 
     place.run(main)
 
@@ -123,8 +123,8 @@ async def until_asked(engine: Engine, count: int) -> None:
 def test_approvals_that_are_large_or_not_wanted_are_read_in_short_pages(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decisions_and_reports, "TOGETHER", 10)
-    monkeypatch.setattr(decisions_and_reports, "LOOKED", 30)
+    monkeypatch.setattr(approvals, "MAX_APPROVALS_PER_READ", 10)
+    monkeypatch.setattr(approvals, "MAX_APPROVALS_READ", 30)
 
     async def main(engine: Engine) -> None:
         for name in ("one", "other"):
@@ -141,7 +141,7 @@ def test_approvals_that_are_large_or_not_wanted_are_read_in_short_pages(
             pages.append([each["text"] for each in items])
             first = False
         assert sorted(text for page in pages for text in page) == sorted([*TEXTS, *["short"] * 10, "last"])
-        assert max(sum(map(len, page)) for page in pages) <= ROOM
+        assert max(sum(map(len, page)) for page in pages) <= MAX_PAGE_BYTES
         rare = await engine.approvals_page(workflow="other", limit=1)
         assert rare[0] == [] and rare[1] is not None, "no more are looked at than a call may"
         assert [each["run"] for each in await engine.approvals(workflow="other")] == [last]

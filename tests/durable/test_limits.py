@@ -67,7 +67,7 @@ def test_a_step_that_makes_the_data_too_large_fails(task: str) -> None:
 def test_a_slot_holds_so_many_events_and_no_more(
     place: Place, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validation, "SLOT", 3)
+    monkeypatch.setattr(validation, "MAX_EVENTS_PER_SLOT", 3)
 
     async def main(engine: Engine) -> None:
         await engine.publish(EVENTS)

@@ -47,13 +47,17 @@ PUT_A = {"step": "both", "slot": 0, "event": "a"}
 @pytest.mark.parametrize(
     ("put", "verdict", "text"),
     [
-        (PUT_B, "ends", "The run can still end, whatever its steps come to."),
+        (PUT_B, "ends", "The run can still end, whatever ports its steps end on."),
         (
             PUT_C,
             "may_stall",
             "The run can end, but it can also get stuck: 'both' waits for b, which would not come.",
         ),
-        (PUT_A, "stalls", "The run cannot end so: it gets stuck: 'both' waits for b, which would not come."),
+        (
+            PUT_A,
+            "stalls",
+            "The run cannot finish after this repair: 'both' waits for b, which would not come.",
+        ),
     ],
 )
 @VIRTUAL

@@ -360,7 +360,7 @@ def test_the_state_of_runs_is_read_as_tokens(place: Place) -> None:
 def test_one_call_reads_so_many_runs_however_few_tokens_fit(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens, "LOOKED", 20)
+    monkeypatch.setattr(tokens, "MAX_RUNS_READ", 20)
 
     async def main(engine: Engine) -> None:
         for _ in range(25):
@@ -468,11 +468,13 @@ def test_a_workflow_tells_how_it_does(place: Place) -> None:
     place.run(main, TASKS)
 
 
-@pytest.mark.parametrize(("few", "looked_at"), [(workflow_stats.FEW, 40), (0, workflow_stats.READ)])
+@pytest.mark.parametrize(
+    ("few", "looked_at"), [(workflow_stats.MAX_HISTORIES, 40), (0, workflow_stats.MAX_HISTORIES_PER_SLICE)]
+)
 def test_the_counts_of_a_step_are_those_of_all_runs(
     place: Place, monkeypatch: pytest.MonkeyPatch, few: int, looked_at: int
 ) -> None:
-    monkeypatch.setattr(workflow_stats, "FEW", few)  # with more runs some are looked at
+    monkeypatch.setattr(workflow_stats, "MAX_HISTORIES", few)  # with more runs some are looked at
 
     async def main(engine: Engine) -> dict[str, Any]:
         await engine.publish("penstock: 1\nname: once\nsteps: {a: {task: set, with: {x: 1}}}\n")

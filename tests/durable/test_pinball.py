@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.workers.task import tasks_of
 from tests.durable.conftest import Place
 from tests.waiting import until
@@ -76,7 +76,7 @@ steps:
 
 async def start_and_die(place: Place, tasks: Any, begun: Callable[[], bool]) -> str:
     """Start a run; when its second step has begun, as if the process were gone: nothing is finished or told."""
-    running = await Running.open(place.url, tasks_of(tasks))
+    running = await EngineServices.open(place.url, tasks_of(tasks))
     await running.catalog.publish(PATIENT)
     id = await running.node.commands.start("w")
     await until(begun, "the second step")

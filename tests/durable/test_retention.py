@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from penstock import Engine
-from penstock.runtime.node.retention import DAYS, Own, Retention
+from penstock.runtime.node.retention import DEFAULT_RETENTION, Own, Retention
 from tests.durable.conftest import Place
 
 
@@ -40,6 +40,6 @@ def test_what_the_newest_version_says_holds_for_all(place: Place) -> None:
 
         assert (first, second) == ({"w": timedelta(days=7)}, {"w": timedelta(hours=2)})
         assert await own.ages(store) == {}
-        assert DAYS["succeeded"] == timedelta(days=30)
+        assert DEFAULT_RETENTION["succeeded"] == timedelta(days=30)
 
     place.run(main)

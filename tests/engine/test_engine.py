@@ -23,7 +23,7 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from penstock.store.errors import BadAddress
-from penstock.workers.worker.task_loading import TasksUnreadable
+from penstock.workers.worker.task_loader import TasksUnreadable
 
 CHAIN = """
 penstock: 1
@@ -307,7 +307,10 @@ def test_a_definition_may_be_a_path_a_text_or_a_map(tmp_path: Path) -> None:
 
     with Engine.sync(tasks=TASKS) as engine:
         assert [engine.publish(CHAIN), engine.publish(file), engine.publish(str(file))] == [1, 2, 3]
-        assert engine.publish({"penstock": 1, "name": "m", "steps": {"a": {"task": "one"}}}) == 1
+        assert (
+            engine.publish({"penstock": 1, "name": "m", "steps": {"a": {"task": "one", "with": {"n": 1}}}})
+            == 1
+        )
         with pytest.raises(DefinitionError, match="the file does not exist"):
             engine.publish("nowhere.yaml")
         with pytest.raises(UnknownWorkflow, match="no workflow 'chian' is published; did you mean 'chain'"):
@@ -341,9 +344,9 @@ penstock: 1
 name: w
 steps:
   d: {task: decide, with: {if: "data.n > 1"}, emits: {then: x, else: y}}
-  a: {task: one, after: x}
-  b: {task: one, after: y}
-  join: {task: one, after: [a, b]}
+  a: {task: one, after: x, with: {n: 1}}
+  b: {task: one, after: y, with: {n: 1}}
+  join: {task: one, after: [a, b], with: {n: 1}}
 """
     with Engine.sync(tasks=TASKS) as engine:
         with pytest.raises(CheckFailed, match="'w' is not published: ") as caught:
@@ -453,7 +456,7 @@ def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
 
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
-    while not engine._engine._running.node.watching._waiters:  # type: ignore[attr-defined]
+    while not engine._engine._running.node.run_watch._waiters:  # type: ignore[attr-defined]
         waiter.join(0.001)
     engine.close()
     waiter.join(10)

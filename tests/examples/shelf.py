@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.cli.author.example_files import workflows_in
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.testing import Play, World, play, returns
 from penstock.workers.task import Task, tasks_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.examples.shelf import FOLDER, NAMES, path_of, played, tasks
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.compile.compile import TaskBox
 
 SHELF = [

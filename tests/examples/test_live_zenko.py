@@ -16,7 +16,7 @@ from tests.objects.test_search import Shifted, searched
 from penstock import Engine
 from penstock.objects.folder import FolderStore
 from penstock.store.open import open_store
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 
 SYSTEM = FOLDER / "zenko"
 SKIN, SKY = (220, 170, 135), (120, 170, 220)

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.command import penstock, write
 from tests.examples.shelf import BEYOND, BROKEN, FOLDER, NAMES, path_of
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 
 TASKS = ("--tasks", FOLDER / "wardenclyffe" / "mediathread.py")
 
@@ -42,6 +42,7 @@ def test_the_check_finds_the_slip_and_its_other_end() -> None:
         ("dead-step", "error", "mediathread submit", None),
         ("dead-step", "error", "email user (success)", None),
         ("fail-without-failure", "error", "email user (failure)", "FAIL"),
+        ("isolated-step", "warning", "create Elastic Transcode Job", None),
         ("unused-event", "info", "extract metadata", "failed"),
         ("unused-event", "info", "create Elastic Transcode Job", "ET Job created"),
     }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
-from penstock.expression.limits import COST
+from penstock.expression.limits import MAX_COST
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def test_work_without_end_is_stopped_by_its_cost(source: str) -> None:
         expression(SCOPE)
 
     assert caught.value.code == "cost_exceeded"
-    assert caught.value.message == f"this takes more than {COST:,} steps of work, so it was stopped"
+    assert caught.value.message == f"this takes more than {MAX_COST:,} steps of work, so it was stopped"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def play(test: Coroutine[Any, Any, Any]) -> Any:
 async def ended(app: Any, step: dict[str, Any], **more: Any) -> dict[str, Any]:
     """How a workflow with one step ended."""
     async with Engine(tasks=celery_tasks(app), fleet=celery_executor_factory(app, uuid4().hex)) as engine:
-        await engine.publish({"penstock": 1, "name": "one", "steps": {"step": step}, **more})
+        definition = {"penstock": 1, "name": "one", "steps": {"step": step}, **more}
+        await engine.publish(definition, override="some of these are wrong on purpose")
         return await engine.wait(await engine.start("one"), LONGEST)
 
 
@@ -70,6 +71,7 @@ def test_each_task_of_the_app_is_offered_with_its_parameters(celery: Any) -> Non
         "type": "object",
         "properties": {"message": {"type": "string"}},
         "required": ["message"],
+        "additionalProperties": False,
     }
 
 

@@ -15,7 +15,7 @@ from penstock import Engine
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.bridges.ray import KILL_AFTER, RayCluster
 from penstock.workers.bridges.ray_node import _hear_interrupts
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 from tests import waiting
 from tests.cli.command import write
 from tests.cli.serving import serving, shown, started

@@ -10,7 +10,7 @@ import pytest
 from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
 from penstock.workers.bridges.ray import RayCluster
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 from penstock.workers.worker.worker import Worker
 from tests.suites import first_short
 from tests.workers.test_worker_rules import ASYNC, PLAIN

@@ -8,8 +8,9 @@ from typing import Any
 from penstock.flow.compile.compile import Flow, compile_flow
 from penstock.flow.decisions.advance import advance
 from penstock.flow.decisions.creation import new_run
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.plan import Attempt, Entry, Plan, Timer
+from penstock.flow.model.problems import DefinitionError
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import (
     Begun,
@@ -37,6 +38,14 @@ def flow_of(steps: str, head: str = "") -> Flow:
         "  " + line for line in steps.strip().splitlines()
     )
     return compile_flow(read_definition(text), kinds_with(IO_TASKS), IO_TASKS)
+
+
+def complaints(steps: str) -> list[str]:
+    """What is wrong with the settings of some steps, whether they can be kept or not."""
+    try:
+        return [problem.message for problem in flow_of(steps).bad_settings.values()]
+    except DefinitionError as error:
+        return [problem.message for problem in error.problems]
 
 
 def plain(marking: Marking) -> dict[Any, list[tuple[int, str]]]:
@@ -129,7 +138,7 @@ class Drive:
         timer = min(self.timers, key=lambda each: each.due)
         self.timers.remove(timer)
         self.now = max(self.now, timer.due)
-        return self.happen(timer.occurrence)
+        return self.happen(timer.input)
 
     # -- what is seen ---------------------------------------------------------------------------------------
 

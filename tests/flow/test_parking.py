@@ -68,7 +68,7 @@ def test_the_time_outs_of_a_parked_attempt_are_timers() -> None:
     run, firing = parked(CALL.replace("retries: 1", "timeouts: {start_to_close: 90s}"))
 
     [timer] = run.plans[-1].timers
-    assert timer.occurrence == Reported(firing, None, 1, TimedOut("start_to_close"))
+    assert timer.input == Reported(firing, None, 1, TimedOut("start_to_close"))
     assert timer.due - run.now == timedelta(seconds=90)
 
 

@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 import msgspec
 from yarl import URL
 
-from penstock.api.reading import quick_json
+from penstock.api.request_body import quick_json
 from penstock.boxes.egress import Denied, Egress
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
 from penstock.flow.errors import PenstockError
-from penstock.flow.format.reading import from_plain, read_definition
-from penstock.flow.format.writing import to_plain, write_json, write_yaml
+from penstock.flow.format.definition_parser import from_plain, read_definition
+from penstock.flow.format.yaml_writer import to_plain, write_json, write_yaml
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.values.schedule import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock import Engine
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.checks.findings import Report
 from penstock.flow.compile.compile import BOXES

@@ -11,7 +11,7 @@ import pytest
 
 from penstock import Engine
 from penstock.boxes.shell import shell_task
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.importing.pinball import import_pinball
 from tests.importing.others import PINBALL, errors, played

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.importing.viblio import import_viblio
 from tests.importing.others import VPW, errors, played

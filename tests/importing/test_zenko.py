@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.expression import compile_expression
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.importing.zenko import import_zenko
 from penstock.importing.zenko_conditions import script_condition

@@ -33,7 +33,7 @@ async def played(engine: Engine) -> Metrics:
     running = await engine.running()
     counts = running.worker.counts if running.worker is not None else None
     hooked = Hooked(Counter(taken=2), Counter(mismatch=3))
-    metrics = Metrics(running.node, counts=counts, hooks=hooked, feeders=running.triggers)
+    metrics = Metrics(running.node, counts=counts, hooks=hooked, trigger_counts=running.triggers)
     await engine.publish(TEXT)
     await engine.publish(BROKEN)
     ended = await engine.start("w", idempotency_key="k")

@@ -27,7 +27,7 @@ from penstock.objects.folder import FolderStore
 from tests.objects.telling import PICS, TASKS
 from tests.objects.test_folder_watch import told, watched
 
-feeding.QUIET, feeding.SLACK, feeding.WALK_EVERY = 0.2, 0.0, 0.3
+feeding.QUIET_SECONDS, feeding.CLOCK_SLACK, feeding.WALK_INTERVAL = 0.2, 0.0, 0.3
 root, mode, before = sys.argv[1], int(sys.argv[2], 8), sys.argv[3] == "before"
 
 

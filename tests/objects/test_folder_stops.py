@@ -67,7 +67,7 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, grace: float
 ) -> None:
     """Whether its feeder came to an end or was ended."""
-    monkeypatch.setattr("penstock.sources.triggers.triggers.GRACE", grace)
+    monkeypatch.setattr("penstock.sources.triggers.triggers.STOP_TIMEOUT", grace)
     start_many = Trigger.start_many
 
     async def slow(feed: Trigger, starts: Any, ready: bool = False) -> Any:
@@ -173,7 +173,9 @@ def test_what_comes_after_a_stop_of_which_the_feeder_has_not_heard_is_not_told(
 ) -> None:
     """Another node stops it, and this one looks only now and then: by then the file is quiet."""
     place = Place(new_database(server))
-    monkeypatch.setattr("penstock.sources.triggers.triggers.LOOK", timedelta(seconds=5 * QUIET))
+    monkeypatch.setattr(
+        "penstock.sources.triggers.triggers.SHARED_POLL_INTERVAL", timedelta(seconds=5 * QUIET)
+    )
 
     async def main(engine: Engine) -> Any:
         async with Engine(place.url, tasks=TASKS, work=False, stores={"pics": folder.url}) as other:

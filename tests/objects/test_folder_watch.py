@@ -15,7 +15,7 @@ import pytest
 from penstock import Engine
 from penstock.objects.folder import FolderStore
 from penstock.sources.objects.folder import FolderReader
-from penstock.sources.objects.folder_seen import Seen
+from penstock.sources.objects.folder_seen import SeenFiles
 from penstock.sources.triggers.lease import read_record, trigger_name
 from penstock.sources.triggers.trigger import Trigger
 from tests.databases import new_database
@@ -50,9 +50,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderPlace:
-    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", QUIET)
-    monkeypatch.setattr("penstock.sources.objects.folder.SLACK", 0.0)
-    monkeypatch.setattr("penstock.sources.objects.folder_watch.WAIT", WAIT)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET_SECONDS", QUIET)
+    monkeypatch.setattr("penstock.sources.objects.folder.CLOCK_SLACK", 0.0)
+    monkeypatch.setattr("penstock.sources.objects.folder_watch.IDLE_TIMEOUT", WAIT)
     return FolderPlace(tmp_path / "pics")
 
 
@@ -74,10 +74,8 @@ async def watched(engine: Engine, stopped: bool = False) -> None:
 
 async def noticed(engine: Engine, count: int = 1) -> None:
     """Until so many files are looked at and not told yet."""
-    tallies = (await engine.running()).means.stores.tallies
-    await until(
-        lambda: tallies["pics"].counts["pending"] >= count, f"{count} files to be noticed", pause=0.01
-    )
+    counts = (await engine.running()).means.stores.store_counts
+    await until(lambda: counts["pics"].counts["pending"] >= count, f"{count} files to be noticed", pause=0.01)
 
 
 async def told(engine: Engine, count: int) -> list[tuple[str, str]]:
@@ -125,7 +123,7 @@ def test_a_file_that_is_still_written_waits(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet = 0.6
-    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", quiet)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET_SECONDS", quiet)
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
@@ -206,11 +204,11 @@ def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(here: Place, f
 def test_when_too_much_comes_at_once_the_folder_is_walked(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.objects.folder.MANY", 0)
+    monkeypatch.setattr("penstock.sources.objects.folder.OVERFLOW_THRESHOLD", 0)
     monkeypatch.setattr("penstock.sources.objects.folder.FolderReader._look", None)
 
     async def main(engine: Engine) -> Any:
-        monkeypatch.setattr("penstock.sources.objects.folder.WALK_EVERY", 0.0)
+        monkeypatch.setattr("penstock.sources.objects.folder.WALK_INTERVAL", 0.0)
         await engine.publish(PICS, start=True)
         await watched(engine)
         for number in range(300):
@@ -262,10 +260,10 @@ def test_what_comes_before_anybody_listens_is_told(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin = FolderReader._begin
-    monkeypatch.setattr("penstock.sources.objects.folder.SLACK", 0.05)
-    monkeypatch.setattr("penstock.sources.objects.folder.UNKNOWN", 0.1)
+    monkeypatch.setattr("penstock.sources.objects.folder.CLOCK_SLACK", 0.05)
+    monkeypatch.setattr("penstock.sources.objects.folder.ASSUMED_AGE", 0.1)
 
-    async def begun(feeder: FolderReader, feed: Trigger, seen: Seen) -> None:
+    async def begun(feeder: FolderReader, feed: Trigger, seen: SeenFiles) -> None:
         await asyncio.sleep(0.4)  # it takes a while until somebody feeds it
         await begin(feeder, feed, seen)
         folder.put("late.png")
@@ -348,7 +346,7 @@ def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
 ) -> None:
     """Between the look at a file and its run the source may be stopped; the feeder hears of it only then."""
     monkeypatch.setattr(
-        "penstock.sources.objects.folder.LAST_WALK", patience
+        "penstock.sources.objects.folder.LAST_WALK_TIMEOUT", patience
     )  # also where nobody looks once more
     start_many = Trigger.start_many
 
@@ -400,7 +398,7 @@ def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes
 ) -> None:
     """Another node stops and starts it; whoever feeds it looks only now and then."""
     place, start_many = Place(new_database(server)), Trigger.start_many
-    monkeypatch.setattr("penstock.sources.triggers.triggers.LOOK", timedelta(seconds=30))
+    monkeypatch.setattr("penstock.sources.triggers.triggers.SHARED_POLL_INTERVAL", timedelta(seconds=30))
 
     async def main(engine: Engine) -> Any:
         async with Engine(place.url, tasks=TASKS, work=False) as other:
@@ -456,9 +454,9 @@ def test_what_had_no_room_when_the_source_was_stopped_is_told_when_it_is_started
 def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_told_after_a_stop(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.objects.folder.LAST_WALK", 0.1)
+    monkeypatch.setattr("penstock.sources.objects.folder.LAST_WALK_TIMEOUT", 0.1)
 
-    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", 0.5)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET_SECONDS", 0.5)
 
     async def never(feeder: FolderReader) -> AsyncIterator[Any]:
         await asyncio.Event().wait()
@@ -481,7 +479,7 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The source goes on: nobody has to wait for it."""
-    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", 60.0)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET_SECONDS", 60.0)
 
     async def first(engine: Engine) -> None:
         await engine.publish(PICS, start=True)
@@ -497,16 +495,16 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(
 
     play(place, folder, first)
     assert place.run(between, {}, work=False) == []
-    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", QUIET)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET_SECONDS", QUIET)
     assert play(place, folder, second) == [("created", "a.png")]
 
 
 def test_what_was_being_told_when_the_node_died_is_told_once(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle, alive = Seen.settle, True
+    settle, alive = SeenFiles.settle, True
 
-    async def dying(seen: Seen) -> None:
+    async def dying(seen: SeenFiles) -> None:
         if alive:
             await settle(seen)
 
@@ -515,7 +513,7 @@ def test_what_was_being_told_when_the_node_died_is_told_once(
         await engine.publish(PICS, start=True)
         await watched(engine)
         alive = False
-        monkeypatch.setattr(Seen, "settle", dying)
+        monkeypatch.setattr(SeenFiles, "settle", dying)
         folder.put("a.png")
         return await told(engine, 1)
 
@@ -532,7 +530,7 @@ def test_what_was_being_told_when_the_node_died_is_told_once(
 def test_a_name_that_is_no_text_starts_nothing_and_is_told(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.objects.folder.WALK_EVERY", 0.0)
+    monkeypatch.setattr("penstock.sources.objects.folder.WALK_INTERVAL", 0.0)
     odd = os.fsencode(folder.path) + b"/caf\xe9.png"
 
     async def main(engine: Engine) -> Any:

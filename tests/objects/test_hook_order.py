@@ -117,7 +117,7 @@ def test_an_event_whose_run_cannot_be_made_is_set_aside_and_can_be_tried_again(
 def test_a_file_whose_run_cannot_be_made_is_set_aside_too(
     folder: FolderPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", 0.2)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET_SECONDS", 0.2)
 
     async def talk(client: Client) -> Any:
         await client.engine.publish(PICKY, start=True)

@@ -57,7 +57,7 @@ def test_a_topic_brings_notifications_of_objects(
             aside, odd = await until(engine.undelivered, "what was set aside", so=lambda it: len(it) == 2)
             assert "no json" in aside["data"]["body"] and "topic 'objects' of bus 'main'" in aside["reason"]
             assert "a record has no `s3`" in odd["reason"]
-            counts = (await engine.running()).means.stores.tallies["pics"].counts
+            counts = (await engine.running()).means.stores.store_counts["pics"].counts
             await until(
                 lambda: [counts.get(word) for word in ("started", "duplicate", "refused")] == [2, 1, 2],
                 f"all messages to be counted; there are {counts}",

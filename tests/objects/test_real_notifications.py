@@ -35,7 +35,7 @@ def look(ctx):
 
 async def count_until(client: Client, name: str, number: int) -> None:
     """Until this process has counted so many notifications of that fate."""
-    counts = client.service.stores.tallies["pics"].counts
+    counts = client.service.stores.store_counts["pics"].counts
     await until(lambda: counts[name], f"{number} that are {name}", 60, so=lambda found: found >= number)
 
 
@@ -65,7 +65,7 @@ def test_pause_keeps_events_resume_drains_them_in_order_and_versions_hold(
         await engine.resume_workflow("pics")
         await ended(engine, 101)
         await engine.stop_source("pics")
-        before = client.service.stores.tallies["pics"].counts["ignored"]
+        before = client.service.stores.store_counts["pics"].counts["ignored"]
         await asyncio.to_thread(puts, "third", 5)
         await count_until(client, "ignored", before + 5)
         return arrived, (await engine.counts())["succeeded"]

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.objects.protocol import Listed
 from penstock.objects.s3_listing import Page, read_page
-from penstock.objects.s3_reading import object_of
+from penstock.objects.s3_reader import object_of
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

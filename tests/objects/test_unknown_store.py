@@ -95,7 +95,7 @@ def test_what_is_not_set_up_is_logged_in_one_sentence(
             await in_error(engine)
 
     asyncio.run(asyncio.wait_for(main(), 30))
-    said = [each for each in caplog.records if each.name == "penstock.feeding"]
+    said = [each for each in caplog.records if each.name == "penstock.triggers"]
     assert "there is no object store 'pics'" in said[0].getMessage()
     assert not said[0].exc_info
 

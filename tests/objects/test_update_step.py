@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from penstock import Engine
+from penstock.flow.values.schema_validation import violations
 from penstock.secrets.errors import SecretKeyError
+from penstock.steps.kinds import OFFERS
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import PASSWORD, SeaweedFS
 
@@ -43,6 +45,19 @@ def test_metadata_is_taken_away_with_null_and_a_version_may_be_named(tmp_path: P
     assert run["error"] is None and run["status"] == "succeeded"
     found = folder.run(lambda store: store.head("a"))
     assert (found.metadata["n"], "who" in found.metadata) == ("1", False)
+
+
+def test_an_update_gives_and_sets_what_its_offer_says(tmp_path: Path) -> None:
+    folder = FolderPlace(tmp_path / "pics")
+    folder.put("a")
+    [run] = ran(
+        folder, tmp_path, {"s": {"task": "update", "with": {"metadata": {"n": 1}}}}, "a", tags={"x": "y"}
+    )
+    offer, known = OFFERS["update"], {"version", "etag"}
+    assert run["status"] == "succeeded"
+    assert violations(offer.output, run["steps"]["s"]["output"]) == []
+    patch = {name: value for name, value in run["data"].items() if name in known}
+    assert ("etag" in patch, violations(offer.sets, patch)) == (True, [])
 
 
 def test_a_tag_that_a_step_took_away_is_taken_from_the_object_and_others_stay(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from penstock.objects.context import MARK, is_own, mark_of
 from penstock.objects.errors import ObjectGone, ObjectRefused, UnknownStore
 from penstock.objects.protocol import Object, moment_text
 from penstock.objects.s3 import S3Store
-from penstock.objects.s3_reading import clock_ahead
+from penstock.objects.s3_reader import clock_ahead
 from penstock.objects.stores import Stores
 from penstock.objects.update_order import LOCKS, UpdateOrder
-from penstock.objects.updating import Target, UpdateRequest, presign, target_of, write_back
+from penstock.objects.write_back import Target, UpdateRequest, presign, target_of, write_back
 from penstock.store.open import open_store
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import SeaweedFS
@@ -215,7 +215,7 @@ def test_steps_on_two_nodes_write_one_after_the_other(server: PostgresServer, tm
         database = await open_store(server.create_database())
         nodes = [Stores({"pics": folder.url}) for _ in range(2)]
         for each in nodes:
-            each.turns = UpdateOrder(database, lambda: datetime.now(UTC))
+            each.update_order = UpdateOrder(database, lambda: datetime.now(UTC))
         try:
             await asyncio.gather(
                 *(

@@ -135,7 +135,7 @@ def test_the_same_studies_may_be_said_in_any_order_and_when_one_is_gone(tmp_path
         async with coordinating(tmp_path) as here:
             await here.good("POST", "/studies", {"kf_id": other, "name": "B"})
             id = await here.release(studies=[STUDY, other])
-            await here.coordinator.shelf.edit(f"studies/{other}", {"deleted": True})
+            await here.coordinator.documents.edit(f"studies/{other}", {"deleted": True})
 
             changed = await here.good("PUT", f"/releases/{id}", {"name": "N", "studies": [other, STUDY]})
             assert (changed["name"], changed["studies"]) == ("N", [STUDY, other])

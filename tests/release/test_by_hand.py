@@ -162,20 +162,20 @@ def test_a_release_that_lost_a_document_does_not_stop_the_others(tmp_path: Path)
             lost, hurt, whole = [await here.release() for _ in range(3)]
             for id in (lost, hurt, whole):
                 await here.until(id, "running")
-            shelf = here.coordinator.shelf
-            await shelf.change(delete=await shelf.all(f"tasks/{lost}/"))
-            kept = await shelf.get(f"releases/{hurt}")
+            documents = here.coordinator.documents
+            await documents.change(delete=await documents.all(f"tasks/{lost}/"))
+            kept = await documents.get(f"releases/{hurt}")
             assert kept is not None
-            await shelf.change(update=[(kept, {**kept.data, "round": None, "tasks": None})])
+            await documents.change(update=[(kept, {**kept.data, "round": None, "tasks": None})])
 
             for path in ("/tasks", "/events"):
                 assert (await here.ask("GET", path))[0] == 200
             assert (await here.good("GET", f"/releases/{lost}"))["tasks"] == []
             listed = await here.good("GET", "/releases")
             assert {each["kf_id"] for each in listed["results"]} == {lost, whole}
-            kept = await shelf.get(f"releases/{hurt}")
+            kept = await documents.get(f"releases/{hurt}")
             assert kept is not None
-            await shelf.change(update=[(kept, {})])
+            await documents.change(update=[(kept, {})])
             for method in ("GET", "PATCH", "DELETE"):
                 status, told = await here.ask(method, f"/releases/{hurt}", {} if method == "PATCH" else None)
                 damaged = f"What is kept of releases/{hurt} is damaged (kf_id, "

@@ -123,13 +123,13 @@ def test_what_releases_have_in_common_is_read_once_for_a_list(
 ) -> None:
     read, plain_all, plain_get = list[str](), Documents.all, Documents.get
 
-    async def noted_all(shelf: Documents, prefix: str) -> list[Document]:
+    async def noted_all(documents: Documents, prefix: str) -> list[Document]:
         read.append(prefix)
-        return await plain_all(shelf, prefix)
+        return await plain_all(documents, prefix)
 
-    async def noted_get(shelf: Documents, name: str) -> Document | None:
+    async def noted_get(documents: Documents, name: str) -> Document | None:
         read.append(name)
-        return await plain_get(shelf, name)
+        return await plain_get(documents, name)
 
     async def talk() -> None:
         async with coordinating(tmp_path) as here:
@@ -156,11 +156,11 @@ def test_a_release_that_is_stored_is_not_told_to_be_made_again(
     """The disk fails between two steps: who is told that nothing was changed makes a second one."""
     plain_get = Documents.get
 
-    async def failing_get(shelf: Documents, name: str) -> Document | None:
+    async def failing_get(documents: Documents, name: str) -> Document | None:
         if name.startswith("releases/"):
             monkeypatch.setattr(Documents, "get", plain_get)
             raise StoreFailing("disk I/O error")
-        return await plain_get(shelf, name)
+        return await plain_get(documents, name)
 
     async def talk() -> None:
         async with coordinating(tmp_path) as here:

@@ -213,14 +213,14 @@ def test_a_release_of_as_many_studies_as_it_may_have_is_published(tmp_path: Path
         remotes = [Remote("a"), Remote("b")]
         async with serving(*remotes), coordinating(tmp_path) as here:
             await here.register(*remotes)
-            shelf, ids = here.coordinator.shelf, [f"SD_{n:08}" for n in range(500)]
+            documents, ids = here.coordinator.documents, [f"SD_{n:08}" for n in range(500)]
             studies = [_study({"kf_id": id}) for id in ids]
-            assert await shelf.change(insert=[(f"studies/{each['kf_id']}", each) for each in studies])
+            assert await documents.change(insert=[(f"studies/{each['kf_id']}", each) for each in studies])
             id = await here.release(studies=ids)
             await here.until(id, "staged")
             await here.good("POST", f"/releases/{id}/publish")
 
             version = (await here.until(id, "published", "failed"))["version"]
-            assert {kept.data["version"] for kept in await shelf.all("studies/")} == {version}
+            assert {kept.data["version"] for kept in await documents.all("studies/")} == {version}
 
     asyncio.run(talk())

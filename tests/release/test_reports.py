@@ -187,11 +187,11 @@ def test_a_report_leaves_the_release_to_whoever_looks_next(tmp_path: Path) -> No
             id, tasks = await running(here, remote)
             await remote.until("get_status")
             await here.until_task(tasks["one"], "running")
-            before = await here.coordinator.shelf.get(f"releases/{id}")
+            before = await here.coordinator.documents.get(f"releases/{id}")
             answer = await here.good("PATCH", f"/tasks/{tasks['one']}", {"state": "staged"})
 
             assert (answer["state"], answer["progress"]) == ("staged", 100)
-            assert await here.coordinator.shelf.get(f"releases/{id}") == before
+            assert await here.coordinator.documents.get(f"releases/{id}") == before
             assert (await here.good("GET", f"/releases/{id}"))["state"] == "staged"
 
     asyncio.run(talk())
@@ -231,7 +231,7 @@ def test_a_report_that_an_answer_has_overtaken_is_not_late(tmp_path: Path) -> No
             await here.good("POST", f"/releases/{id}/publish")
             await here.until(id, "published")
             [task] = (await here.coordinator.releases.whole(id)).tasks
-            await here.coordinator.shelf.change(update=[(task, {**task.data, "report": "staged"})])
+            await here.coordinator.documents.change(update=[(task, {**task.data, "report": "staged"})])
             whole = await here.coordinator.releases.whole(id)
             await here.coordinator.reports.deliver(whole, whole.tasks[0])
 

@@ -234,10 +234,10 @@ def test_a_release_that_an_earlier_version_kept_goes_on(tmp_path: Path) -> None:
             await here.register(remote)
             id = await here.release()
             await here.until(id, "staged")
-            kept = await here.coordinator.shelf.get(f"releases/{id}")
+            kept = await here.coordinator.documents.get(f"releases/{id}")
             assert kept is not None
             old = {name: value for name, value in kept.data.items() if name not in late}
-            assert await here.coordinator.shelf.change(update=[(kept, old)])
+            assert await here.coordinator.documents.change(update=[(kept, old)])
             assert (await here.good("GET", f"/releases/{id}"))["partly_published"] == []
             await here.good("POST", f"/releases/{id}/publish")
 

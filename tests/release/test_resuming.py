@@ -137,7 +137,7 @@ def test_a_release_that_should_go_on_goes_on_after_a_crash(url: str, tmp_path: P
                 assert await releases._resume(await releases.whole(id), 1)  # and here it dies
             async with coordinating(tmp_path, url) as here:
                 assert states(await here.until(id, "published")) == {"good": "published", "bad": "published"}
-                assert await here.coordinator.shelf.all("live/") == []
+                assert await here.coordinator.documents.all("live/") == []
                 assert good.actions.count("publish") == 1
                 assert tasks.keys() == {"good", "bad"}
 

@@ -73,7 +73,7 @@ def test_where_not_all_can_be_read_nothing_is_changed(change: dict[str, Any], tm
             vars(data).update(change)
             status, problem = await here.ask("POST", "/studies/sync")
             assert (status, "nothing was changed" in problem["detail"]) == (502, True)
-            found = await here.coordinator.shelf.newest("studies/")
+            found = await here.coordinator.documents.newest("studies/")
             assert not any(each["deleted"] for each in found)
 
     asyncio.run(talk())

@@ -45,11 +45,11 @@ class Kept:
 @asynccontextmanager
 async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     """The address of a server that hands out what this gate has."""
-    desk = WorkerRegistry(Behind(gate, utc_now, LeaseTokens(b"for tests"), Kept()))
+    registry = WorkerRegistry(Behind(gate, utc_now, LeaseTokens(b"for tests"), Kept()))
     store = await open_store("memory:")
     async with Engine(store=store, tasks={}) as engine:
         service = await Service.of(
-            engine, Access(store, Vault(store, Keys(Path("no.key")))), open=True, worker_registry=desk
+            engine, Access(store, Vault(store, Keys(Path("no.key")))), open=True, worker_registry=registry
         )
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield base

@@ -11,10 +11,9 @@ from typing import Any, cast
 import aiohttp
 import msgspec
 
-from penstock.flow.model.run import Failure
-from penstock.flow.model.run_input import Done, Failed
+from penstock.flow.model.run_input import Done
 from penstock.remote.connection import Connection
-from penstock.remote.gate import HttpGate, _instead
+from penstock.remote.gate import HttpGate, _instead, _verdict
 from penstock.remote.problems import error_of
 from penstock.runtime.dispatch.gate import Report
 from penstock.store.rows.rows import Heartbeat, Lease, LogLine, Renewal
@@ -92,16 +91,13 @@ def test_of_many_reports_none_becomes_a_failure_for_anothers_fault() -> None:
     assert _play(talk) == ("that word cannot be kept", [])
 
 
-def test_an_output_that_was_not_promised_is_told_as_a_failure_that_may_be_tried_again() -> None:
-    why = "the output of task 't' does not fit its schema: a: 1 is not of type \"string\""
-    told = Told(id="t", status=422, code="invalid_output", detail=f"{why}; the lease is kept: let it fail")
+def test_after_an_output_that_was_not_offered_there_is_nothing_more_to_report() -> None:
+    told = Told(id="t", status=422, code="invalid_output", detail="the attempt has failed")
 
-    end = _instead(LEASES[0], told)
-
-    assert end == Report(LEASES[0], Failed(error=Failure("error", why), retry=True))
+    assert (_instead(LEASES[0], told), _verdict(told)) == (None, "accepted")
 
 
-def test_the_worker_in_node_that_breaks_its_promise_once_keeps_it_at_the_next_try(tmp_path: Path) -> None:
+def test_the_worker_in_node_that_gives_what_it_does_not_offer_fails_its_step_for_good(tmp_path: Path) -> None:
     offer = {"name": "promise", "output": {"type": "object", "properties": {"rows": {"type": "integer"}}}}
     flow = {
         "penstock": 1,
@@ -126,7 +122,7 @@ def test_the_worker_in_node_that_breaks_its_promise_once_keeps_it_at_the_next_tr
 
     step = asyncio.run(main())["steps"]["s"]
 
-    assert (step["status"], step["attempts"], step["output"]) == ("complete", 2, {"rows": 1})
+    assert (step["status"], step["attempts"], step["error"]["kind"]) == ("failed", 1, "fatal")
 
 
 def test_lines_that_are_refused_are_dropped_and_later_ones_kept() -> None:

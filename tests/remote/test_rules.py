@@ -14,7 +14,7 @@ from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
 from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 from penstock.workers.worker.worker import Worker
 from tests.remote.node import node
 from tests.remote.serving import gate_behind_http

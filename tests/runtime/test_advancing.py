@@ -49,7 +49,7 @@ def test_a_change_that_the_store_cannot_write_hurts_no_other() -> None:
     asyncio.run(main())
 
 
-def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_an_outage() -> None:
+def test_a_slot_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_an_outage() -> None:
     async def main() -> None:
         store: Any = await open_store("memory:")
         write, sizes = store.commit, list[int]()
@@ -63,12 +63,12 @@ def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_
             result: Committed = await write(changes)
             return result
 
-        async with Engine(store=store) as engine:
+        async with Engine(store=store, tasks={}) as engine:
             await engine.publish(WORKFLOW)
             dispatch = (await engine.running()).node.dispatch
             wish = ClaimRequest(worker="w", tasks=None, task_lists=("default",), limit=10)
             waiting = asyncio.ensure_future(dispatch.claim(wish, timedelta(seconds=10)))
-            while not any(desk.sitting and desk.key[0] == "w" for desk in dispatch._slots.values()):
+            while not any(slot.sitting and slot.key[0] == "w" for slot in dispatch._slots.values()):
                 await asyncio.sleep(0)
             store.commit = commit
             starts = await asyncio.gather(*(engine.start("w") for _ in range(4)), return_exceptions=True)
@@ -79,8 +79,8 @@ def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_
                 [True, True, False, False],
             )
             assert [each.lease.run for each in given] == starts[:2]
-            [desk] = [each for each in dispatch._slots.values() if each.key[0] == "w"]
-            assert (desk.coming, desk.room) == (0, 8)
+            [slot] = [each for each in dispatch._slots.values() if each.key[0] == "w"]
+            assert (slot.coming, slot.room) == (0, 8)
 
     asyncio.run(main())
 

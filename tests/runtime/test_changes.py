@@ -62,7 +62,7 @@ def test_where_nobody_knows_what_changed_readers_begin_anew(runs: list[str]) -> 
 
 def test_who_comes_back_after_nobody_looked_on_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     async def back(linger: float) -> Batch | None:
-        monkeypatch.setattr(module, "LINGER", linger)
+        monkeypatch.setattr(module, "LINGER_TIMEOUT", linger)
         changes = feed()
         reader = changes.reader()
         await changes.heard(["a"])

@@ -14,16 +14,16 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Entry, Plan
 from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Paused, Retried
-from penstock.runtime.codec.decoder import Ref, Stored, Unreadable, decode, decode_page, refs_of
+from penstock.runtime.codec.decoder import CorruptRecord, Ref, Stored, decode, decode_page, refs_of
 from penstock.runtime.codec.encoder import HeadEncoder, Packer, encode_header, encode_page, encode_parts
-from penstock.runtime.codec.format import INLINE
+from penstock.runtime.codec.format import MAX_INLINE_BYTES
 from penstock.store.rows.change import Part
 from tests.flow.driver import START_TIME, Drive, flow_of
 from tests.flow.test_laws import one_move, random_flow
 
-LARGE = {"text": "x" * (INLINE + 1)}
+LARGE = {"text": "x" * (MAX_INLINE_BYTES + 1)}
 SMALL: list[Any] = [None, 1, "text", {"n": 1}, [START_TIME]]
-MIXED: list[Any] = [*SMALL, LARGE, {"half": "x" * (INLINE // 2)}]
+MIXED: list[Any] = [*SMALL, LARGE, {"half": "x" * (MAX_INLINE_BYTES // 2)}]
 
 
 class Written:
@@ -174,7 +174,7 @@ def test_a_retried_fan_keeps_its_results() -> None:
     run.happen(Retried())
     run.check()
 
-    assert run.met >= {"results", "failed", "kept", "paused"}
+    assert run.met >= {"results", "failed", "reused", "paused"}
 
 
 def test_a_retried_fan_of_which_nothing_is_finished_is_kept() -> None:
@@ -185,7 +185,7 @@ def test_a_retried_fan_of_which_nothing_is_finished_is_kept() -> None:
     run.happen(Retried())
     run.check()
 
-    assert run.snapshot.kept
+    assert run.snapshot.reused
     assert not run.snapshot.results
 
 
@@ -247,12 +247,12 @@ def test_failures_keep_their_detail() -> None:
 def test_a_large_payload_is_stored_once_a_run() -> None:
     run = begun("a: {task: t}\nb: {task: t, after: [a]}\nc: {task: t, after: [a]}", input=LARGE)
 
-    output = {"text": "y" * (INLINE + 1)}
+    output = {"text": "y" * (MAX_INLINE_BYTES + 1)}
     run.done("a", output)
     run.check()
 
     assert sorted(decode(body)["text"][0] for body in run.rows.payloads.values()) == ["x", "y"]
-    assert len(run.rows.head) < INLINE
+    assert len(run.rows.head) < MAX_INLINE_BYTES
 
 
 def test_a_small_payload_that_many_events_carry_does_not_fill_the_head() -> None:
@@ -262,7 +262,7 @@ def test_a_small_payload_that_many_events_carry_does_not_fill_the_head() -> None
     run.done("a", {"text": "y" * 1000})
     run.check()
 
-    assert len(run.rows.head) < 2 * INLINE
+    assert len(run.rows.head) < 2 * MAX_INLINE_BYTES
 
 
 def test_a_page_has_a_payload_once_though_many_entries_carry_it() -> None:
@@ -286,7 +286,7 @@ FLOW = "a: {task: t}"
 def test_bytes_that_are_no_run_are_unreadable(head: bytes) -> None:
     rows = begun(FLOW).rows
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(CorruptRecord):
         Stored(rows.header, head, []).snapshot({}, Packer())
 
 
@@ -296,7 +296,7 @@ def test_a_damaged_head_is_unreadable_or_another_run_but_breaks_nothing() -> Non
     for at in range(len(rows.head)):
         try:
             Stored(rows.header, rows.head[:at] + b"\xc1" + rows.head[at + 1 :], []).snapshot({}, Packer())
-        except Unreadable:
+        except CorruptRecord:
             unreadable += 1
 
     assert unreadable > len(rows.head) // 3
@@ -307,7 +307,7 @@ def test_a_payload_that_is_gone_makes_the_run_unreadable() -> None:
     run.happen(Begun())
     run.check()
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(CorruptRecord):
         Stored(run.rows.header, run.rows.head, []).snapshot({}, Packer())
 
 

@@ -15,7 +15,7 @@ from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.task import Out
 from tests.flow.driver import flow_of
-from tests.runtime.test_host import host_with, status
+from tests.runtime.test_inmemory import host_with, status
 
 KEY = {"job": "7"}
 

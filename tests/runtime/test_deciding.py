@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from penstock import Engine, Out
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId
@@ -27,15 +27,15 @@ RUN = RunId("0" * 20)
 FLOW = load("penstock: 1\nname: one\nsteps:\n  a: {task: t}\n").flow
 
 
-class _Desk:
+class _Slot:
     worker = "w"
 
 
-class _Desks:
+class _Slots:
     def reserve(self, attempt: Attempt) -> Reservation | None:
-        return _Desk()
+        return _Slot()
 
-    def free(self, desks: Sequence[tuple[Attempt, Reservation]]) -> None:
+    def free(self, slots: Sequence[tuple[Attempt, Reservation]]) -> None:
         """Nothing was promised."""
 
 
@@ -48,7 +48,7 @@ def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> 
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
     fast = FastPath()
     decision = decide(CachedRun(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), fast)
-    write_down(decision, _Desks(), fast)
+    write_down(decision, _Slots(), fast)
     return decision
 
 
@@ -57,7 +57,7 @@ def _handed(decision: Decision) -> list[tuple[str | None, bool]]:
     return [(task.worker, task.held) for task in decision.change.tasks]
 
 
-def test_a_task_goes_to_the_desk_that_waits_for_it() -> None:
+def test_a_task_goes_to_the_slot_that_waits_for_it() -> None:
     assert _handed(_decide()) == [("w", False)]
 
 
@@ -137,24 +137,24 @@ async def _do_much() -> None:
             await engine.wait(run)
 
 
-def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_says_it_has_no_extras_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     changes: list[Change] = []
     hidden: list[dict[str, Any]] = []
 
-    def looked(decision: Decision, desks: ReservationMaker, fast: FastPath) -> None:
-        write_down(decision, desks, fast)
+    def looked(decision: Decision, slots: ReservationMaker, fast: FastPath) -> None:
+        write_down(decision, slots, fast)
         if decision.change is not None:
             changes.append(decision.change)
-            if decision.change.plain:
+            if not decision.change.has_extras:
                 hidden.append(plan_to_change._rare(decision, decision.change))
 
     monkeypatch.setattr(advancer, "write_down", looked)
     asyncio.run(_do_much())
 
-    assert {change.plain for change in changes} == {True, False}
+    assert {change.has_extras for change in changes} == {True, False}
     assert [each for each in hidden if each] == []
     assert all(
         each.new is None or (each.new.start_key, each.new.labels) == (None, "{}")
         for each in changes
-        if each.plain
+        if not each.has_extras
     )

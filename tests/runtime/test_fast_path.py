@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.advance import advance
 from penstock.flow.decisions.creation import new_run
@@ -84,19 +84,19 @@ class Noted(FastPath):
         return decision
 
 
-class _Desk:
+class _Slot:
     def __init__(self, worker: str) -> None:
         self.worker = worker
 
 
-class _Desks:
+class _Slots:
     """Every run has its own way of being served, the same whenever it is asked about."""
 
     def reserve(self, attempt: Attempt) -> Reservation | None:
         chance = random.Random(f"{attempt.run.id}.{attempt.firing}").random()
-        return None if chance < 0.1 else _Desk("here" if chance < 0.8 else "there")
+        return None if chance < 0.1 else _Slot("here" if chance < 0.8 else "there")
 
-    def free(self, desks: Sequence[tuple[Attempt, Reservation]]) -> None:
+    def free(self, slots: Sequence[tuple[Attempt, Reservation]]) -> None:
         """Nothing was promised."""
 
 
@@ -123,8 +123,8 @@ class Fleet:
             self.followers += decision.first is not None
             made.append((decision, decide(lone, [request], self.now, ByRules())))
         for decision, alone in made:
-            write_down(decision, _Desks(), together)
-            write_down(alone, _Desks(), ByRules())
+            write_down(decision, _Slots(), together)
+            write_down(alone, _Slots(), ByRules())
             assert decision.plan == alone.plan
             assert decision.change == alone.change
             for each in (decision, alone):

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from penstock.engine.authoring.publication import Catalog
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.open import open_store
 
@@ -16,7 +17,7 @@ def test_a_reading_begun_before_a_publish_is_not_taken_for_what_is_after_it() ->
     async def main() -> None:
         store: Any = await open_store("memory:")
         flows = FlowCache(store, shared=False)
-        catalog = Catalog(store, flows, {})
+        catalog = Catalog(store, flows, Owners(), {})
         await catalog.publish(WORKFLOW)
         read, reached, go_on = store.workflows, asyncio.Event(), asyncio.Event()
 
@@ -44,7 +45,7 @@ def test_what_was_just_read_is_known_although_it_is_forgotten_at_once() -> None:
     async def main() -> None:
         store: Any = await open_store("memory:")
         flows = FlowCache(store, shared=False)
-        await Catalog(store, flows, {}).publish(WORKFLOW)
+        await Catalog(store, flows, Owners(), {}).publish(WORKFLOW)
         read = store.workflows
 
         async def read_as_something_is_paused() -> Any:

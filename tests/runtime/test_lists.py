@@ -24,7 +24,7 @@ PLACE = RunCursor("newest", datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC), "run"
         ({"sort": "id; drop table run"}, "runs cannot be sorted by"),
         ({"limit": 0}, "a page has 1 to 200 runs"),
         ({"limit": 10**9}, "a page has 1 to 200 runs"),
-        ({"colour": "red"}, "cannot be asked for that"),
+        ({"colour": "red"}, "this filter is invalid"),
     ],
 )
 def test_a_list_that_cannot_be_is_refused(said: dict[str, Any], wrong: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from penstock import Engine
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.decisions.creation import new_run
 from penstock.flow.model.run import Header, RunId
 from penstock.runtime.node import run_cache
@@ -27,8 +27,8 @@ def live(*payloads: str) -> CachedRun:
     return made
 
 
-def at_hand(most: int = 5_000) -> RunCache:
-    return RunCache(None, None, most)  # type: ignore[arg-type]
+def at_hand(max_runs: int = 5_000) -> RunCache:
+    return RunCache(None, None, max_runs)  # type: ignore[arg-type]
 
 
 def test_the_run_that_was_not_used_for_longest_is_forgotten() -> None:
@@ -42,7 +42,7 @@ def test_the_run_that_was_not_used_for_longest_is_forgotten() -> None:
 def test_of_runs_with_large_payloads_as_many_are_kept_as_are_not_too_heavy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run_cache, "HEAVIEST", 25_000)
+    monkeypatch.setattr(run_cache, "MAX_CACHED_BYTES", 25_000)
     runs = at_hand()
     runs.keep("small", live())
     for name in ("a", "b", "a", "c"):
@@ -55,7 +55,7 @@ def test_of_runs_with_large_payloads_as_many_are_kept_as_are_not_too_heavy(
 
 
 def test_what_a_run_does_not_carry_any_more_does_not_weigh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_cache, "HEAVIEST", 27_000)
+    monkeypatch.setattr(run_cache, "MAX_CACHED_BYTES", 27_000)
     runs, changing = at_hand(), live("x" * 10_000)
     runs.keep("other", live("x" * 10_000))
     for turn in range(20):
@@ -72,7 +72,7 @@ def test_what_a_run_does_not_carry_any_more_does_not_weigh(monkeypatch: pytest.M
 
 
 def test_the_last_of_the_heavy_runs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_cache, "HEAVIEST", 1_000)
+    monkeypatch.setattr(run_cache, "MAX_CACHED_BYTES", 1_000)
     runs = at_hand()
     for name in ("a", "b"):
         runs.keep(name, live("x" * 10_000))
@@ -92,7 +92,7 @@ def test_a_run_weighs_what_its_steps_gave_also_long_ago(output: str) -> None:
             await engine.publish({"penstock": 1, "name": "one", "steps": steps})
             run = await engine.start("one")
             await until(engine.approvals, "a question")
-            kept = (await engine.running()).node.memory.get(run)
+            kept = (await engine.running()).node.run_cache.get(run)
             assert kept is not None
             return kept.pack.weight
 
@@ -102,14 +102,14 @@ def test_a_run_weighs_what_its_steps_gave_also_long_ago(output: str) -> None:
 def test_runs_that_are_too_heavy_together_go_on_from_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_cache, "HEAVIEST", 1_000)
+    monkeypatch.setattr(run_cache, "MAX_CACHED_BYTES", 1_000)
 
     async def main() -> list[str]:
         async with Engine(f"{tmp_path}/p.db", tasks={"t": lambda: None}) as engine:
             await engine.publish({"penstock": 1, "name": "one", "steps": {"a": {"task": "t"}}})
             runs = [await engine.start("one", input={"text": "x" * 20_000}) for _ in range(3)]
             ended = [(await engine.wait(run, 20))["status"] for run in runs]
-            assert len((await engine.running()).node.memory) == 0
+            assert len((await engine.running()).node.run_cache) == 0
             return ended
 
     assert asyncio.run(main()) == ["succeeded"] * 3

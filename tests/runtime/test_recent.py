@@ -54,7 +54,7 @@ def test_what_another_node_published_is_found_beside_the_calls(monkeypatch: pyte
         known = FlowCache(as_shelf(shelf), shared=True)
         found = [(await known.recent("w"))[0].version]
         shelf.latest = 2
-        monkeypatch.setattr(flow_cache, "RECENT", 0.0)
+        monkeypatch.setattr(flow_cache, "REFRESH_AFTER", 0.0)
         found.append((await known.recent("w"))[0].version)
         await known.states()  # which waits for the look that the call began
         found.append((await known.recent("w"))[0].version)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Reported, TimedOut
@@ -43,7 +43,7 @@ BROKE = Failure("error", "broke", {"line": 1})
 ODD = {"error": {"kind": "lost", "message": "so says the task", "detail": {"limit": "lost"}}}
 
 
-async def _taken(running: Running, definition: str) -> Lease:
+async def _taken(running: EngineServices, definition: str) -> Lease:
     """A run of the definition has begun; the lease of its first attempt."""
     await running.catalog.publish(definition)
     await running.node.commands.start("w")
@@ -56,7 +56,7 @@ def verdicts(outcomes: Sequence[Outcome], definition: str = PLAIN, limit: str | 
     """How reports of one attempt are taken, one after the other; with `limit` it is over its time before."""
 
     async def main() -> list[Verdict]:
-        running = await Running.on(await open_store("memory:"), {}, shared=False)
+        running = await EngineServices.on(await open_store("memory:"), {}, shared=False)
         try:
             lease = await _taken(running, definition)
             if limit is not None:
@@ -79,7 +79,7 @@ def test_a_late_report_is_looked_for_as_long_as_its_firing_lasted(monkeypatch: p
             yield entry
 
     async def main() -> list[Verdict]:
-        running = await Running.on(await open_store("memory:"), {}, shared=False)
+        running = await EngineServices.on(await open_store("memory:"), {}, shared=False)
         try:
             lease = await _taken(running, ROUND)
             gate = running.node.dispatch
@@ -99,7 +99,7 @@ def test_a_late_report_is_looked_for_as_long_as_its_firing_lasted(monkeypatch: p
     assert max(seqs) < 10
 
 
-async def _time_out(running: Running, lease: Lease, limit: str) -> None:
+async def _time_out(running: EngineServices, lease: Lease, limit: str) -> None:
     done = asyncio.Event()
     over = Reported(lease.firing, None if lease.index < 0 else lease.index, lease.attempt, TimedOut(limit))
     running.node.requests.submit(Request(lease.run, over, lambda *_: done.set()))

@@ -117,7 +117,7 @@ def test_a_backoff_and_a_sleep_say_until_when() -> None:
         )
     )
     drive.fail("a")
-    timers = [(timer.due, timer.occurrence) for timer in drive.timers]
+    timers = [(timer.due, timer.input) for timer in drive.timers]
 
     assert told(drive, timers=timers) == [
         ("a", "backoff", "Attempt 1 of 'a' failed; it is tried again at 2026-03-01T12:00:10Z."),

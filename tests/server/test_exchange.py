@@ -13,7 +13,7 @@ import pytest
 from penstock import Engine
 from penstock.access.access import Access
 from penstock.api.app import App
-from penstock.api.reading import EXCHANGE
+from penstock.api.request_body import EXCHANGE
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.secrets.keys import Keys

@@ -24,9 +24,9 @@ from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.worker_registry import WorkerRegistry, behind_engine
-from penstock.engine.authoring.load import Loaded, load
+from penstock.engine.authoring.loader import Loaded, load
 from penstock.engine.engine import Engine
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.runtime.dispatch.gate import Gate
 from penstock.runtime.node import flow_cache
 from penstock.runtime.node.clock import StoreClock
@@ -115,7 +115,7 @@ class EngineNode:
         self.gate = watched_gate(self.node.dispatch, self._around.watch)
         feeding = self._feeding = Triggers(self.node) if self._around.feeds else None
         vault = Vault(self._store, Keys(NO_KEYS, None))
-        running = Running(self._store, self.node, None, {}, feeding, vault=vault)
+        running = EngineServices(self._store, self.node, None, {}, feeding, vault=vault)
         access = Access(self._store, vault, clock=self._around.monotonic)
         service = await Service.of(Engine(running=running), access, open=True)
         service.limiters.tokens = Limiter(RATE)

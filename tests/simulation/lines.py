@@ -93,7 +93,7 @@ class SimConnection(Connection):
         again: bool = True,
     ) -> None:
         """With `again` a proxy on the way may send a request twice."""
-        super().__init__("http://127.0.0.1", token, patience=PATIENCE)
+        super().__init__("http://127.0.0.1", token, timeout=PATIENCE)
         self._pick, self._wire = pick, Wire(name, faults)
         self._again = REPEATED if again else frozenset()
 
@@ -105,7 +105,7 @@ class SimConnection(Connection):
         *,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-        patience: float | None = None,
+        timeout: float | None = None,
     ) -> tuple[Any, Mapping[str, str]]:
         found = self._pick()
         if found is None:
@@ -122,7 +122,7 @@ class SimConnection(Connection):
         if caller is not None:
             caller.lines[exchange.gone.set] = None
         try:
-            async with asyncio.timeout(patience or self._patience):
+            async with asyncio.timeout(timeout or self._timeout):
                 reply = await self._wire.ask(
                     process, verb, lambda: exchange.serve(app), writes=True, repeats=verb in self._again
                 )

@@ -52,8 +52,8 @@ def _stale_rescue(patch: Patch) -> None:
     def end(self: Timers, task: DueTask) -> None:
         lease = task.lease
         index = None if lease.index == WHOLE else lease.index
-        occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
-        asyncio.get_running_loop().call_later(8, self.submit, Request(lease.run, occurrence))
+        input = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
+        asyncio.get_running_loop().call_later(8, self.submit, Request(lease.run, input))
 
     patch.setattr(Timers, "_end", end)
 

@@ -15,8 +15,8 @@ from penstock.api import app
 from penstock.api.call import Call
 from penstock.api.guard import admit
 from penstock.api.service import Service
-from penstock.engine import operations, read
-from penstock.engine.decisions_and_reports import DecisionsAndReports
+from penstock.engine import operations, run_queries
+from penstock.engine.approvals import ApprovalDecisions
 from penstock.engine.engine import Engine
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions import finish
@@ -64,7 +64,7 @@ def _leave_out(patch: Patch) -> None:
         items, more = await real(*args)
         return [item for item in items if item["seq"] != 2 or len(items) > 4], more
 
-    patch.setattr(read, "show_page", shown)
+    patch.setattr(run_queries, "show_page", shown)
 
 
 def _old_list(patch: Patch) -> None:
@@ -83,7 +83,7 @@ def _show_from_memory(patch: Patch) -> None:
     """Show runs as this node last knew them, whoever led them on since."""
 
     async def look(self: Node, run: str, own: bool = False) -> CachedRun:
-        live = self.memory.get(run)
+        live = self.run_cache.get(run)
         return live if live is not None else await real(self, run, own)
 
     real = Node.look
@@ -95,7 +95,7 @@ def _newest_for_all(patch: Patch) -> None:
     real = FlowCache.get
 
     async def get(self: FlowCache, workflow: str, version: int) -> Flow:
-        newest = await self._shelf.version(workflow, version + 1)
+        newest = await self._versions.version(workflow, version + 1)
         return await real(self, workflow, version if newest is None else newest.version)
 
     patch.setattr(FlowCache, "get", get)
@@ -164,7 +164,7 @@ def _two_eyes(patch: Patch) -> None:
     async def barred(self: object, row: ApprovalRow, by: str, known: object = None) -> str | None:
         return None
 
-    patch.setattr(DecisionsAndReports, "_barred", barred)
+    patch.setattr(ApprovalDecisions, "_barred", barred)
 
 
 def _echo_decision(patch: Patch) -> None:

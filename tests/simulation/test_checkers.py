@@ -10,7 +10,7 @@ import pytest
 from immutables import Map
 from msgspec.structs import replace
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Attempt, Entry
 from penstock.flow.model.run import ElementKey, RunId

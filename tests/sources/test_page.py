@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.sources.hooks.verification import Sns, Standard, rule_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "hooks.md"

@@ -12,11 +12,11 @@ from penstock.store.rows.change import (
     WHOLE,
     Change,
     EndedTask,
+    EventId,
     Lock,
     NewRun,
     NewTask,
     PendingEvent,
-    Seen,
     Unlock,
 )
 from penstock.store.rows.drafts import NewVersion
@@ -109,20 +109,20 @@ def wish(limit: int = 10, worker: str = "amy", **given: Any) -> ClaimRequest:
     return ClaimRequest(worker=worker, limit=limit, **plain | given)
 
 
-def lock(key: str, firing: int = 1, most: int = 1, body: bytes = b"yours", index: int = WHOLE) -> Lock:
-    return Lock(key, most, firing, index, body)
+def lock(key: str, firing: int = 1, limit: int = 1, body: bytes = b"yours", index: int = WHOLE) -> Lock:
+    return Lock(key, limit, firing, index, body)
 
 
 def unlock(key: str, firing: int = 1, index: int = WHOLE) -> Unlock:
     return Unlock(key, firing, index)
 
 
-def kept(
+def pending_event(
     *keys: tuple[str, str],
     body: bytes = b"event",
     until: datetime = LATER,
     event: str = "e",
-    seen: Seen | None = None,
+    seen: EventId | None = None,
 ) -> PendingEvent:
     return PendingEvent(
         keys=keys, event=event, body=body, reason="no run has the key", until=until, seen=seen

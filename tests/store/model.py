@@ -14,13 +14,13 @@ from penstock.store.rows.change import (
     Change,
     Committed,
     EndedTask,
+    EventId,
     Message,
     NewTask,
     Outcome,
     Part,
     PendingEvent,
     Post,
-    Seen,
 )
 from penstock.store.rows.rows import (
     ClaimRequest,
@@ -56,7 +56,7 @@ class Rows:
         self.messages: dict[int, Letter] = {}
         self.locks: list[LockRow] = []
         self.keys: dict[Key, list[str]] = {}
-        self.kept: dict[int, KeptEvent] = {}
+        self.pending_events: dict[int, KeptEvent] = {}
         self.ids: dict[Key, Id] = {}
         self.start_keys: dict[Key, tuple[str, bytes]] = {}
         self.versions: dict[str, list[Version]] = {}
@@ -94,8 +94,8 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         self._grant(now)
         self._hand_over(now)
         for change in applied:
-            for kept in change.kept:
-                self._leave(kept, now)
+            for pending_event in change.pending_events:
+                self._leave(pending_event, now)
             self._record(*change.audits)
             self._publish(change, now)
         self.keep_approvals(applied, now)
@@ -180,16 +180,16 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         if change.over:
             self._over(change.run)
 
-    def _leave(self, kept: PendingEvent, now: datetime) -> None:
+    def _leave(self, pending_event: PendingEvent, now: datetime) -> None:
         """Post an event to the run that has its key, or keep it; one whose id came before is dropped."""
-        if kept.seen is not None and self._came(kept.seen):
+        if pending_event.seen is not None and self._came(pending_event.seen):
             return
-        self._note(kept)
-        owner = self._owner(kept.keys)
+        self._note(pending_event)
+        owner = self._owner(pending_event.keys)
         if owner is None:
-            self.rows.kept[self.rows.next()] = KeptEvent(kept, now)
+            self.rows.pending_events[self.rows.next()] = KeptEvent(pending_event, now)
         else:
-            self._post(Post(owner, kept.body), now)
+            self._post(Post(owner, pending_event.body), now)
 
     def _tasks(self, change: Change, now: datetime) -> None:
         for firing, index in change.void:
@@ -233,7 +233,7 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
                     change.run,
                     want.firing,
                     want.index,
-                    want.most,
+                    want.limit,
                     want.body,
                 )
             )
@@ -241,7 +241,7 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
     def _grant(self, now: datetime) -> None:
         for row in self.rows.locks:
             holders = sum(other.held for other in self.rows.locks if other.key == row.key)
-            if not row.held and holders < row.most:
+            if not row.held and holders < row.limit:
                 row.held = True
                 self._post(Post(row.run, row.body), now)
 
@@ -252,11 +252,11 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
             for key, queue in sorted(self.rows.keys.items())
             if queue and self.rows.owners.get(key) != queue[0]
         }
-        for number, event in list(self.rows.kept.items()):
-            runs = [run for key, run in gained.items() if key in event.kept.keys]
-            if runs and event.kept.until > now:
-                del self.rows.kept[number]
-                self._post(Post(runs[0], event.kept.body), now)
+        for number, event in list(self.rows.pending_events.items()):
+            runs = [run for key, run in gained.items() if key in event.pending.keys]
+            if runs and event.pending.until > now:
+                del self.rows.pending_events[number]
+                self._post(Post(runs[0], event.pending.body), now)
         self.rows.keys = {key: queue for key, queue in self.rows.keys.items() if queue}
         self.rows.owners = {key: queue[0] for key, queue in self.rows.keys.items()}
 
@@ -290,13 +290,13 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         found = self.rows.runs[run].pages if run in self.rows.runs else []
         return [body for first, last, body in found if last > after and first <= after + limit]
 
-    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+    async def due(self, limit: int, timeout: timedelta, gone: Sequence[int] = ()) -> Due:
         for number in gone:
             self.rows.messages.pop(number, None)
         now = self.clock()
-        timers = _ripe(self.rows.timers, now, limit, patience, lambda timer: timer.due)
-        tasks = _ripe(self.rows.tasks, now, limit, patience, lambda task: task.expires())
-        letters = _ripe(self.rows.messages, now, limit, patience, lambda letter: LONG_AGO)
+        timers = _ripe(self.rows.timers, now, limit, timeout, lambda timer: timer.due)
+        tasks = _ripe(self.rows.tasks, now, limit, timeout, lambda task: task.expires())
+        letters = _ripe(self.rows.messages, now, limit, timeout, lambda letter: LONG_AGO)
         return Due(
             [DueTimer(number, timer.run, timer.body, timer.due) for number, timer in timers],
             [DueTask(task.lease, task.struck()) for _, task in tasks],
@@ -372,36 +372,38 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
     def _owner(self, keys: Iterable[Key]) -> str | None:
         return next((self.rows.owners[key] for key in keys if key in self.rows.owners), None)
 
-    def _note(self, kept: PendingEvent) -> None:
-        if kept.seen is not None:
-            self.rows.ids[kept.seen.scope, kept.seen.id] = Id(kept.seen.until, None)
+    def _note(self, pending_event: PendingEvent) -> None:
+        if pending_event.seen is not None:
+            self.rows.ids[pending_event.seen.scope, pending_event.seen.id] = Id(
+                pending_event.seen.until, None
+            )
 
-    async def keep(self, kept: PendingEvent) -> str | None:
-        if kept.seen is not None and self._came(kept.seen):
+    async def keep(self, pending_event: PendingEvent) -> str | None:
+        if pending_event.seen is not None and self._came(pending_event.seen):
             return ""
-        run = self._owner(kept.keys)
+        run = self._owner(pending_event.keys)
         if run is not None:
             return run
-        self._note(kept)
-        self.rows.kept[self.rows.next()] = KeptEvent(kept, self.clock())
+        self._note(pending_event)
+        self.rows.pending_events[self.rows.next()] = KeptEvent(pending_event, self.clock())
         return None
 
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+    async def seen(self, ids: Sequence[EventId]) -> list[bool]:
         return [self._came(seen) for seen in ids]
 
-    def _came(self, seen: Seen) -> bool:
+    def _came(self, seen: EventId) -> bool:
         """An id whose time is over may come again."""
         id = self.rows.ids.get((seen.scope, seen.id))
         return id is not None and (id.until is None or id.until > self.clock())
 
     async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
-        event = self.rows.kept.get(id)
-        run = None if event is None else self._owner(sorted(event.kept.keys))
+        event = self.rows.pending_events.get(id)
+        run = None if event is None else self._owner(sorted(event.pending.keys))
         if event is None or (deliver and run is None):
             return False
-        del self.rows.kept[id]
+        del self.rows.pending_events[id]
         if deliver:
-            self._post(Post(run, event.kept.body), self.clock() - FIRST_LOOK)
+            self._post(Post(run, event.pending.body), self.clock() - FIRST_LOOK)
         self._record(audit)
         return True
 
@@ -416,11 +418,11 @@ def _wanted(task: Task, wish: ClaimRequest) -> bool:
 
 
 def _ripe(
-    rows: dict[Any, Any], now: datetime, limit: int, patience: timedelta, due: Callable[[Any], datetime]
+    rows: dict[Any, Any], now: datetime, limit: int, timeout: timedelta, due: Callable[[Any], datetime]
 ) -> list[tuple[Any, Any]]:
     """What is due and nobody's, the oldest first; it is this caller's for a while."""
     found = [(key, row) for key, row in rows.items() if due(row) <= now and row.taken_until <= now]
     found = sorted(found, key=lambda pair: due(pair[1]))[:limit]
     for _, row in found:
-        row.taken_until = now + patience
+        row.taken_until = now + timeout
     return found

@@ -137,14 +137,14 @@ class LockRow:
     run: str
     firing: int
     index: int
-    most: int
+    limit: int
     body: bytes
     held: bool = False
 
 
 @dataclass
 class KeptEvent:
-    kept: PendingEvent
+    pending: PendingEvent
     at: datetime
 
 

@@ -275,7 +275,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         return found[:limit]
 
     async def timings(
-        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+        self, runs: Sequence[str], limit: int | None = None, firings: Sequence[int] | None = None
     ) -> list[TimingRow]:
         found = [
             [TimingRow(name, *place, *times) for place, times in sorted(self.rows.runs[name].timings.items())]
@@ -283,7 +283,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             if name in self.rows.runs
         ]
         if firings is None:
-            return [row for rows in found for row in rows[:most]]
+            return [row for rows in found for row in rows[:limit]]
         return [row for rows in found for row in rows if row.firing in firings and row.index == WHOLE]
 
     async def counts(self, groups: RunGroups) -> list[RunCount]:
@@ -336,15 +336,15 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         found = [
             PendingEventRow(
                 id=number,
-                event=event.kept.event,
-                keys=event.kept.keys,
-                body=event.kept.body,
-                reason=event.kept.reason,
+                event=event.pending.event,
+                keys=event.pending.keys,
+                body=event.pending.body,
+                reason=event.pending.reason,
                 at=event.at,
-                until=event.kept.until,
+                until=event.pending.until,
             )
-            for number, event in self.rows.kept.items()
-            if number > after and event.kept.until > self.clock()
+            for number, event in self.rows.pending_events.items()
+            if number > after and event.pending.until > self.clock()
         ]
         return found[:limit]
 
@@ -384,7 +384,9 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         rows.start_keys = {place: pair for place, pair in rows.start_keys.items() if pair[0] not in old}
         rows.messages = {number: one for number, one in rows.messages.items() if one.run not in old}
         rows.log_lines = [line for line in rows.log_lines if line[1] not in old]
-        rows.kept = {number: event for number, event in rows.kept.items() if event.kept.until > now}
+        rows.pending_events = {
+            number: event for number, event in rows.pending_events.items() if event.pending.until > now
+        }
         after = self.tables()
         return Retained({name: before[name] - after[name] for name in before if before[name] != after[name]})
 
@@ -402,8 +404,8 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             "message": len(rows.messages),
             "lock": len(rows.locks),
             "correlation": sum(len(queue) for queue in rows.keys.values()),
-            "kept": len(rows.kept),
-            "kept_key": sum(len(event.kept.keys) for event in rows.kept.values()),
+            "kept": len(rows.pending_events),
+            "kept_key": sum(len(event.pending.keys) for event in rows.pending_events.values()),
             "seen": len(rows.ids),
             "start_key": len(rows.start_keys),
             "log": len(rows.log_lines),

@@ -22,7 +22,7 @@ from penstock.store.rows.access import (
     SessionRow,
 )
 from penstock.store.rows.audit_chain import START, chained
-from penstock.store.rows.change import Seen
+from penstock.store.rows.change import EventId
 from penstock.store.rows.drafts import NewDraft
 from penstock.store.rows.rows import TokenChange
 from tests.store.builders import NOON, A, B, C, D, change, given, publish, seconds, start
@@ -294,13 +294,13 @@ async def test_st12_entries_are_read_page_by_page_from_both_ends(store: Store) -
 
 
 async def test_st12_a_change_that_is_applied_is_recorded_and_one_that_is_not_is_not(store: Store) -> None:
-    await given(store, start(A), start(B), start(D, seen=(Seen("s", "1", NOON + HOUR),)))
+    await given(store, start(A), start(B), start(D, seen=(EventId("s", "1", NOON + HOUR),)))
 
     committed = await store.commit(
         [
             change(A, 1, audits=(entry("cancel", A), entry("repair", A))),
             change(B, 7, audits=(entry("stale", B),)),
-            start(C, seen=(Seen("s", "1", NOON + HOUR),), audits=(entry("seen", C),)),
+            start(C, seen=(EventId("s", "1", NOON + HOUR),), audits=(entry("seen", C),)),
         ]
     )
 

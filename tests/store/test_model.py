@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from msgspec.structs import replace
 
 from penstock.store.protocol import Store
-from penstock.store.rows.change import Change, EndedTask, Part, PendingEvent, Post, Seen
+from penstock.store.rows.change import Change, EndedTask, EventId, Part, PendingEvent, Post
 from penstock.store.rows.rows import Filter, Heartbeat, Lease
 from tests.store.builders import (
     A,
@@ -29,9 +29,9 @@ from tests.store.builders import (
     C,
     change,
     end,
-    kept,
     lock,
     new_run,
+    pending_event,
     plain_count,
     publish,
     seconds,
@@ -46,7 +46,7 @@ from tests.store.places import Hand, ModelPlace, Place, SqlitePlace
 RUNS = (A, B, C)
 KEYS = (("job", "1"), ("job", "2"))
 LOCKS = {"one": 1, "two": 2}
-IDS = tuple(Seen("hook", str(n)) for n in range(3))
+IDS = tuple(EventId("hook", str(n)) for n in range(3))
 LISTS = ("x", "y")
 LIMITS = (None, None, 10, 40)
 PATIENCE = timedelta(seconds=15)
@@ -206,7 +206,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def keep(self, data: st.DataObject) -> None:
         seen, until = data.draw(maybe_id(self)), self.model.clock() + seconds(50)
-        event = kept(*data.draw(some_keys()), body=self.body(), until=until, seen=seen)
+        event = pending_event(*data.draw(some_keys()), body=self.body(), until=until, seen=seen)
         self.same(lambda store: store.keep(event))
 
     @precondition(lambda self: self.focus in ("keys", "all"))
@@ -382,17 +382,17 @@ def keys(machine: Machine, draw: Draw, run: str) -> Pieces:
 
 def leaves(machine: Machine, draw: Draw, run: str) -> Pieces:
     until = machine.model.clock() + seconds(50)
-    event: PendingEvent = kept(
+    event: PendingEvent = pending_event(
         *draw(some_keys()), body=machine.body(), until=until, seen=draw(maybe_id(machine))
     )
-    return {"kept": (event,)}
+    return {"pending_events": (event,)}
 
 
 def some_keys() -> st.SearchStrategy[list[tuple[str, str]]]:
     return st.lists(st.sampled_from(KEYS), max_size=2, unique=True)
 
 
-def maybe_id(machine: Machine) -> st.SearchStrategy[Seen | None]:
+def maybe_id(machine: Machine) -> st.SearchStrategy[EventId | None]:
     until = machine.model.clock() + seconds(40)
     return st.sampled_from([None, *(replace(id, until=until) for id in IDS)])
 

@@ -75,11 +75,13 @@ async def test_st5_the_fence_told_is_that_of_the_tasks_also_where_another_run_wa
     copy = tmp_path / "copy"
     await place.store.backup(str(copy))
     async with restored(place, copy, 1) as store:
-        await given(store, *[start(run, plain=True, tasks=(task(worker="amy"),)) for run in (A, B)])
+        await given(store, *[start(run, has_extras=False, tasks=(task(worker="amy"),)) for run in (A, B)])
         await given(store, change(B, 1, keys=(("order", "1"),)))
         [mine], [its] = [[row.lease for row in await store.tasks(run)] for run in (A, B)]
-        step = change(A, 1, plain=True, goes_on=True, ended=(ended(mine),), tasks=(task(2, worker="amy"),))
-        last = end(B, 2 if other == "applied" else 1, plain=True, ended=(ended(its),))
+        step = change(
+            A, 1, has_extras=False, goes_on=True, ended=(ended(mine),), tasks=(task(2, worker="amy"),)
+        )
+        last = end(B, 2 if other == "applied" else 1, has_extras=False, ended=(ended(its),))
         committed = await store.commit([step, last])
 
         assert committed.outcomes == ["applied", other]

@@ -23,10 +23,10 @@ from tests.store.builders import (
     end,
     ended,
     given,
-    kept,
     lease,
     lease_of,
     lock,
+    pending_event,
     revisions,
     start,
     task,
@@ -36,15 +36,17 @@ from tests.store.builders import (
 def step(run: str, base: int = 1, lease: Lease | None = None, **more: Any) -> Change:
     """The one task of a run ended, and the next one is made."""
     mine = lease or lease_of(run, base)
-    return change(run, base, plain=True, goes_on=True, ended=(ended(mine),), tasks=(task(base + 1),), **more)
+    return change(
+        run, base, has_extras=False, goes_on=True, ended=(ended(mine),), tasks=(task(base + 1),), **more
+    )
 
 
 def last(run: str, base: int = 1, lease: Lease | None = None, **more: Any) -> Change:
-    return end(run, base, plain=True, ended=(ended(lease or lease_of(run, base)),), **more)
+    return end(run, base, has_extras=False, ended=(ended(lease or lease_of(run, base)),), **more)
 
 
 def under_way(run: str, **more: Any) -> Change:
-    return start(run, plain=True, tasks=(task(1, worker="amy"),), **more)
+    return start(run, has_extras=False, tasks=(task(1, worker="amy"),), **more)
 
 
 @pytest.fixture(params=[16, 0], ids=["at once", "by statements"], autouse=True)
@@ -118,7 +120,7 @@ async def test_st1_a_run_that_is_not_there_does_not_go_on(store: Store) -> None:
 
 
 async def test_st1_what_is_left_of_a_run_goes_with_its_last_step(store: Store) -> None:
-    await given(store, replace(under_way(A), plain=False, tasks=(task(1, worker="amy"), task(5))))
+    await given(store, replace(under_way(A), has_extras=True, tasks=(task(1, worker="amy"), task(5))))
     await given(store, change(A, 1, timers=((NOON, b"tick"),)), under_way(B))
     committed = await store.commit([last(A, 2, lease_of(A, 1)), step(B)])
 
@@ -138,7 +140,7 @@ async def test_st8_who_waits_for_the_keys_of_a_run_is_told_at_its_last_step(stor
 
     assert committed.outcomes == ["applied"] * 3
     assert [(message.run, message.body) for message in committed.messages] == [(B, b"mine")]
-    assert await given(store, change(B, 2, kept=(kept(("order", "1")),))) == []  # nobody has the key any more
+    assert await given(store, change(B, 2, pending_events=(pending_event(("order", "1")),))) == []
     assert await store.check() == []
 
 

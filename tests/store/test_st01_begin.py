@@ -9,7 +9,7 @@ from tests.store.builders import A, B, C, given, new_run, publish, revisions, st
 
 
 def begun(run: str, new: NewRun | None = None, **more: object) -> Change:
-    return start(run, new, plain=True, **more)
+    return start(run, new, has_extras=False, **more)
 
 
 async def test_st1_plain_runs_are_there_with_history_and_tasks(store: Store) -> None:

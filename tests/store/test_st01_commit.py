@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows.change import WHOLE, Change, EndedTask, Part, Post, Seen
+from penstock.store.rows.change import WHOLE, Change, EndedTask, EventId, Part, Post
 from penstock.store.rows.rows import Filter, StoredRun
 from tests.store.builders import (
     LATER,
@@ -18,10 +18,10 @@ from tests.store.builders import (
     change,
     end,
     given,
-    kept,
     leased_runs,
     lock,
     new_run,
+    pending_event,
     revisions,
     run_id,
     seconds,
@@ -112,7 +112,7 @@ async def test_st1_a_payload_that_is_there_stays(store: Store) -> None:
 
 async def test_st1_a_change_that_cannot_be_applied_writes_nothing_at_all(place: Place) -> None:
     store = place.store
-    await given(store, start(A, new_run(start_key=("k", b"")), seen=(Seen("s", "1"),)), start(B))
+    await given(store, start(A, new_run(start_key=("k", b"")), seen=(EventId("s", "1"),)), start(B))
     before, runs = await place.counts(), await store.load([A, B])
     everything = {
         "parts": (Part("e", 1, 0, b"x"),),
@@ -122,21 +122,21 @@ async def test_st1_a_change_that_cannot_be_applied_writes_nothing_at_all(place: 
         "locks": (lock("key"),),
         "keys": (("job", "7"),),
         "posts": (Post(A, b"x"), Post(None, b"x")),
-        "kept": (kept(("job", "8")),),
+        "pending_events": (pending_event(("job", "8")),),
     }
 
     committed = await store.commit(
         [
-            change(A, 7, **everything, seen=(Seen("s", "2"),)),
-            change(B, 1, **everything, seen=(Seen("s", "3"), Seen("s", "1"))),
-            start(C, new_run(start_key=("k", b"")), **everything, seen=(Seen("s", "4"),)),
+            change(A, 7, **everything, seen=(EventId("s", "2"),)),
+            change(B, 1, **everything, seen=(EventId("s", "3"), EventId("s", "1"))),
+            start(C, new_run(start_key=("k", b"")), **everything, seen=(EventId("s", "4"),)),
         ]
     )
 
     assert (committed.outcomes, committed.messages) == (["stale", "seen", "known"], [])
     assert await place.counts() == before
     assert await store.load([A, B, C]) == [*runs, None]
-    assert await store.seen([Seen("s", str(n)) for n in (1, 2, 3, 4)]) == [True, False, False, False]
+    assert await store.seen([EventId("s", str(n)) for n in (1, 2, 3, 4)]) == [True, False, False, False]
     assert await store.find([("job", "7")]) is None
 
 
@@ -213,7 +213,7 @@ async def test_st1_what_a_batch_makes_is_in_the_order_of_its_changes(store: Stor
                 tasks=(task(2), task(1)),
                 timers=((NOON, run.encode()),),
                 posts=(Post(None, b"first of " + run.encode()), Post(run, b"second")),
-                locks=(lock("z", body=b"z of " + run.encode(), most=2), lock("a", body=b"a", most=2)),
+                locks=(lock("z", body=b"z of " + run.encode(), limit=2), lock("a", body=b"a", limit=2)),
             )
             for run in runs
         ]
@@ -235,8 +235,8 @@ async def test_st1_what_a_batch_makes_is_in_the_order_of_its_changes(store: Stor
 async def test_st10_events_of_several_keys_are_given_in_the_order_in_which_they_came(store: Store) -> None:
     one, two = ("k", "1"), ("k", "2")
     for key, body in ((two, b"0"), (one, b"1"), (two, b"2")):
-        await store.keep(kept(key, body=body))
-    await store.keep(kept(two, one, body=b"both"))
+        await store.keep(pending_event(key, body=body))
+    await store.keep(pending_event(two, one, body=b"both"))
 
     committed = await store.commit([start(B, keys=(two,)), start(A, keys=(one,))])
 

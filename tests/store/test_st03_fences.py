@@ -261,7 +261,7 @@ async def test_st5_a_lease_that_ran_out_is_not_given_back(store: Store, clock: C
 async def test_st3_in_a_batch_of_many_each_is_judged_by_itself(store: Store) -> None:
     runs = [run_id(number) for number in range(700)]
     leased = tuple([task(worker="amy")])
-    made = await store.commit([start(run, tasks=leased, plain=True) for run in runs])
+    made = await store.commit([start(run, tasks=leased, has_extras=False) for run in runs])
     held, wrong = lease_of(runs[0], fence=made.fence), lease_of(runs[0], fence=made.fence + 1)
 
     committed = await store.commit(
@@ -271,7 +271,7 @@ async def test_st3_in_a_batch_of_many_each_is_judged_by_itself(store: Store) -> 
                 7 if n == 650 else 1,
                 ended=(ended(wrong if n == 3 else held),),
                 tasks=(task(2),),
-                plain=True,
+                has_extras=False,
             )
             for n, run in enumerate(runs)
         ]

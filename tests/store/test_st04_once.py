@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows.change import Change, Post, Seen
+from penstock.store.rows.change import Change, EventId, Post
 from penstock.store.rows.rows import DueTimer
 from tests.store.builders import (
     LATER,
@@ -180,29 +180,35 @@ async def test_st4_of_two_nodes_that_use_up_one_thing_exactly_one_does(
 
 
 async def test_st4_an_id_comes_once_within_its_scope(store: Store) -> None:
-    await given(store, start(A, seen=(Seen("hook", "1", LATER),)), start(B))
+    await given(store, start(A, seen=(EventId("hook", "1", LATER),)), start(B))
 
-    again = await store.commit([change(B, 1, seen=(Seen("hook", "1", LATER),))])
-    elsewhere = await store.commit([change(B, 1, seen=(Seen("other", "1"), Seen("hook", "2")))])
+    again = await store.commit([change(B, 1, seen=(EventId("hook", "1", LATER),))])
+    elsewhere = await store.commit([change(B, 1, seen=(EventId("other", "1"), EventId("hook", "2")))])
 
     assert (again.outcomes, elsewhere.outcomes) == (["seen"], ["applied"])
-    ids = [Seen("hook", "1"), Seen("hook", "2"), Seen("hook", "3"), Seen("other", "1"), Seen("other", "2")]
+    ids = [
+        EventId("hook", "1"),
+        EventId("hook", "2"),
+        EventId("hook", "3"),
+        EventId("other", "1"),
+        EventId("other", "2"),
+    ]
     assert await store.seen(ids) == [True, True, False, True, False]
     assert await store.seen([]) == []
 
 
 async def test_st4_an_id_whose_time_is_over_may_come_again(store: Store, clock: Clock) -> None:
-    id = Seen("hook", "1", NOON + seconds(60))
+    id = EventId("hook", "1", NOON + seconds(60))
     await given(store, start(A, seen=(id,)))
     await clock.forward(60)
 
     assert await store.seen([id]) == [False]
-    await given(store, start(B, seen=(Seen("hook", "1", NOON + seconds(120)),)))
+    await given(store, start(B, seen=(EventId("hook", "1", NOON + seconds(120)),)))
     assert await store.seen([id]) == [True]
 
 
 async def test_st4_one_id_in_two_changes_of_a_batch_comes_once(store: Store) -> None:
-    committed = await store.commit([start(run, seen=(Seen("hook", "1", LATER),)) for run in (A, B)])
+    committed = await store.commit([start(run, seen=(EventId("hook", "1", LATER),)) for run in (A, B)])
 
     assert Counter(committed.outcomes) == {"applied": 1, "seen": 1}
 
@@ -210,7 +216,8 @@ async def test_st4_one_id_in_two_changes_of_a_batch_comes_once(store: Store) -> 
 async def test_st4_one_id_in_two_commits_at_once_comes_once(store: Store, other: Store) -> None:
     for n in range(1, 11):
         one, two = (
-            start(run_id(2 * n + i), seen=(Seen("hook", f"{n}"), Seen("hook", f"{n}-{i}"))) for i in (0, 1)
+            start(run_id(2 * n + i), seen=(EventId("hook", f"{n}"), EventId("hook", f"{n}-{i}")))
+            for i in (0, 1)
         )
 
         assert await outcomes_at_once(store, other, one, two) == {"applied": 1, "seen": 1}
@@ -218,7 +225,7 @@ async def test_st4_one_id_in_two_commits_at_once_comes_once(store: Store, other:
 
 async def test_st4_ids_in_opposite_orders_do_not_block_one_another(store: Store, other: Store) -> None:
     for n in range(10):
-        ids = tuple(Seen("hook", f"{n}-{i}", LATER) for i in range(20))
+        ids = tuple(EventId("hook", f"{n}-{i}", LATER) for i in range(20))
         one, two = start(run_id(2 * n + 1), seen=ids), start(run_id(2 * n + 2), seen=ids[::-1])
 
         assert await outcomes_at_once(store, other, one, two) == {"applied": 1, "seen": 1}

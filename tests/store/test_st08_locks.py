@@ -1,4 +1,4 @@
-"""ST8: a serialize key is held by at most `most` elements, first come, first served; who leaves frees it."""
+"""ST8: a serialize key is held by at most `limit` elements, first come, first served; who leaves frees it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.store.builders import A, B, C, D, change, end, given, lock, mail, run
 from tests.store.conftest import Clock
 
 
-def waits(run: str, key: str = "user 1", most: int = 1, firing: int = 1) -> Change:
-    return start(run, locks=(lock(key, firing, most, b"yours " + key.encode()),))
+def waits(run: str, key: str = "user 1", limit: int = 1, firing: int = 1) -> Change:
+    return start(run, locks=(lock(key, firing, limit, b"yours " + key.encode()),))
 
 
 YOURS = b"yours user 1"
@@ -43,15 +43,15 @@ async def test_st8_other_keys_do_not_wait(store: Store) -> None:
 
 
 async def test_st8_as_many_hold_a_key_as_it_allows(store: Store) -> None:
-    made = await given(store, *(waits(run, most=2) for run in (A, B, C, D)))
+    made = await given(store, *(waits(run, limit=2) for run in (A, B, C, D)))
     freed = await given(store, change(B, 1, unlocks=(unlock("user 1"),)))
 
     assert (made, freed) == ([(A, YOURS), (B, YOURS)], [(C, YOURS)])
 
 
 async def test_st8_elements_of_one_run_queue_like_those_of_several(store: Store) -> None:
-    locks = tuple(lock("k", firing=1, most=2, body=b"%d" % n, index=n) for n in range(4))
-    made = await given(store, start(A, locks=locks), start(B, locks=(lock("k", most=2, body=b"b"),)))
+    locks = tuple(lock("k", firing=1, limit=2, body=b"%d" % n, index=n) for n in range(4))
+    made = await given(store, start(A, locks=locks), start(B, locks=(lock("k", limit=2, body=b"b"),)))
 
     left = await given(store, change(A, 1, unlocks=(unlock("k", index=0), unlock("k", index=1))))
     last = await given(store, change(A, 2, unlocks=(unlock("k", index=3),)))
@@ -143,7 +143,9 @@ async def test_st8_runs_that_come_at_once_hold_a_key_one_after_the_other(store: 
     runs = [run_id(n) for n in range(1, 13)]
     nodes = [store, other]
 
-    answers = await asyncio.gather(*(nodes[n % 2].commit([waits(run, most=2)]) for n, run in enumerate(runs)))
+    answers = await asyncio.gather(
+        *(nodes[n % 2].commit([waits(run, limit=2)]) for n, run in enumerate(runs))
+    )
     holders = [message.run for answer in answers for message in answer.messages]
     served = list(holders)
     while holders:

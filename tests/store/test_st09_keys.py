@@ -6,7 +6,7 @@ import asyncio
 
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Seen
+from penstock.store.rows.change import EventId
 from penstock.store.rows.rows import PendingEventRow
 from tests.store.builders import (
     LATER,
@@ -17,8 +17,8 @@ from tests.store.builders import (
     change,
     end,
     given,
-    kept,
     mail,
+    pending_event,
     run_id,
     seconds,
     start,
@@ -92,7 +92,7 @@ async def test_st9_two_nodes_that_ask_for_a_key_at_once_get_one_owner(store: Sto
 async def test_st10_an_event_kept_before_the_key_is_given_to_the_run_that_gets_it(
     store: Store, clock: Clock
 ) -> None:
-    answer = await store.keep(kept(JOB, body=b"callback"))
+    answer = await store.keep(pending_event(JOB, body=b"callback"))
 
     made = await given(store, start(A, keys=(USER,)), start(B, keys=(JOB,)))
     await clock.forward(6)
@@ -103,7 +103,7 @@ async def test_st10_an_event_kept_before_the_key_is_given_to_the_run_that_gets_i
 
 
 async def test_st10_an_event_is_given_once(store: Store) -> None:
-    await store.keep(kept(JOB, USER, body=b"one"))
+    await store.keep(pending_event(JOB, USER, body=b"one"))
 
     made = await given(store, start(A, keys=(JOB, USER)), start(B, keys=(USER,)), end(A, 1))
 
@@ -112,7 +112,7 @@ async def test_st10_an_event_is_given_once(store: Store) -> None:
 
 async def test_st10_events_are_given_in_the_order_in_which_they_came(store: Store, clock: Clock) -> None:
     for n in range(5):
-        await store.keep(kept(JOB, body=b"%d" % n))
+        await store.keep(pending_event(JOB, body=b"%d" % n))
         await clock.forward(1)
 
     assert await given(store, start(A, keys=(JOB,))) == [(A, b"%d" % n) for n in range(5)]
@@ -120,18 +120,18 @@ async def test_st10_events_are_given_in_the_order_in_which_they_came(store: Stor
 
 async def test_st10_an_event_whose_key_has_a_run_is_not_kept(store: Store) -> None:
     await given(store, start(A, keys=(JOB,)))
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
 
-    assert await store.keep(kept(("job", "8"), JOB, seen=id)) == A
+    assert await store.keep(pending_event(("job", "8"), JOB, seen=id)) == A
     assert await store.undelivered(0, 10) == []
     # The change that gives the event to the run must be able to use the id.
     assert await store.seen([id]) == [False]
 
 
 async def test_st10_an_event_that_came_twice_is_kept_once(store: Store) -> None:
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
 
-    answers = [await store.keep(kept(JOB, body=b"%d" % n, seen=id)) for n in range(3)]
+    answers = [await store.keep(pending_event(JOB, body=b"%d" % n, seen=id)) for n in range(3)]
 
     assert answers == [None, "", ""]
     assert [row.body for row in await store.undelivered(0, 10)] == [b"0"]
@@ -140,7 +140,7 @@ async def test_st10_an_event_that_came_twice_is_kept_once(store: Store) -> None:
 
 async def test_st10_one_event_kept_by_two_nodes_at_once_is_kept_once(store: Store, other: Store) -> None:
     for n in range(10):
-        event = kept(JOB, seen=Seen("hook", str(n), LATER))
+        event = pending_event(JOB, seen=EventId("hook", str(n), LATER))
         answers = await asyncio.gather(store.keep(event), other.keep(event))
         assert sorted(answers, key=str) == ["", None]
 
@@ -153,7 +153,7 @@ async def test_st10_an_event_and_its_key_that_come_at_once_find_one_another(
     for n in range(1, 21):
         key = ("job", str(n))
         answer, committed = await asyncio.gather(
-            other.keep(kept(key, body=b"%d" % n)), store.commit([start(run_id(n), keys=(key,))])
+            other.keep(pending_event(key, body=b"%d" % n)), store.commit([start(run_id(n), keys=(key,))])
         )
 
         given_by_commit = [message.run for message in committed.messages]
@@ -163,14 +163,14 @@ async def test_st10_an_event_and_its_key_that_come_at_once_find_one_another(
 
 
 async def test_st10_an_event_whose_time_is_over_is_not_given(store: Store, clock: Clock) -> None:
-    await store.keep(kept(JOB, until=NOON + seconds(60)))
+    await store.keep(pending_event(JOB, until=NOON + seconds(60)))
     await clock.forward(61)
 
     assert await given(store, start(A, keys=(JOB,))) == []
 
 
 async def test_st10_an_event_in_a_change_is_kept_for_the_next_owner_of_its_key(store: Store) -> None:
-    left = await given(store, start(A, kept=(kept(JOB, body=b"left"),)))
+    left = await given(store, start(A, pending_events=(pending_event(JOB, body=b"left"),)))
     shown = [row.body for row in await store.undelivered(0, 10)]
 
     assert (left, shown) == ([], [b"left"])
@@ -183,8 +183,10 @@ async def test_st10_an_event_in_a_change_goes_to_the_owner_of_its_key_be_it_the_
 ) -> None:
     await given(store, start(A, keys=(JOB,)))
 
-    made = await given(store, change(A, 1, kept=(kept(("job", "8"), JOB, body=b"mine"),)))
-    by_the_key_that_it_asks_for = await given(store, start(B, keys=(USER,), kept=(kept(USER, body=b"too"),)))
+    made = await given(store, change(A, 1, pending_events=(pending_event(("job", "8"), JOB, body=b"mine"),)))
+    by_the_key_that_it_asks_for = await given(
+        store, start(B, keys=(USER,), pending_events=(pending_event(USER, body=b"too"),))
+    )
     await clock.forward(6)
 
     assert (made, by_the_key_that_it_asks_for) == ([(A, b"mine")], [(B, b"too")])
@@ -193,7 +195,9 @@ async def test_st10_an_event_in_a_change_goes_to_the_owner_of_its_key_be_it_the_
 
 
 async def test_st10_an_event_without_keys_is_only_shown(store: Store) -> None:
-    made = await given(store, start(A, keys=(JOB,), kept=(kept(body=b"shown"),)), start(B, keys=(USER,)))
+    made = await given(
+        store, start(A, keys=(JOB,), pending_events=(pending_event(body=b"shown"),)), start(B, keys=(USER,))
+    )
     (row,) = await store.undelivered(0, 10)
 
     assert (made, row.body, row.keys) == ([], b"shown", ())
@@ -203,22 +207,27 @@ async def test_st10_an_event_without_keys_is_only_shown(store: Store) -> None:
 async def test_st10_an_event_in_a_change_whose_id_came_before_is_dropped_and_the_change_applied(
     store: Store,
 ) -> None:
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
     await given(store, start(A, keys=(JOB,)))
 
-    made = [await given(store, change(A, n, kept=(kept(JOB, body=b"%d" % n, seen=id),))) for n in (1, 2)]
-    twice_at_once = [kept(USER, body=b"%d" % n, seen=Seen("hook", "2", LATER + seconds(n))) for n in (3, 4)]
-    await given(store, start(B, kept=tuple(twice_at_once)))
+    made = [
+        await given(store, change(A, n, pending_events=(pending_event(JOB, body=b"%d" % n, seen=id),)))
+        for n in (1, 2)
+    ]
+    twice_at_once = [
+        pending_event(USER, body=b"%d" % n, seen=EventId("hook", "2", LATER + seconds(n))) for n in (3, 4)
+    ]
+    await given(store, start(B, pending_events=tuple(twice_at_once)))
 
     assert made == [[(A, b"1")], []]
     assert [row.body for row in await store.undelivered(0, 10)] == [b"3"]
-    assert await store.seen([id, Seen("hook", "2")]) == [True, True]
+    assert await store.seen([id, EventId("hook", "2")]) == [True, True]
 
 
 async def test_st10_an_event_in_a_change_that_is_refused_does_not_use_its_id_up(store: Store) -> None:
-    id = Seen("hook", "1", LATER)
+    id = EventId("hook", "1", LATER)
 
-    stale = await store.commit([change(A, 7, kept=(kept(JOB, seen=id),))])
+    stale = await store.commit([change(A, 7, pending_events=(pending_event(JOB, seen=id),))])
 
     assert stale.outcomes == ["stale"]
     assert (await store.seen([id]), await store.undelivered(0, 10)) == ([False], [])
@@ -227,21 +236,21 @@ async def test_st10_an_event_in_a_change_that_is_refused_does_not_use_its_id_up(
 async def test_st10_an_event_that_one_run_left_is_given_to_another_that_has_its_key(store: Store) -> None:
     await given(store, start(A, keys=(JOB,)))
 
-    assert await given(store, start(B, kept=(kept(JOB, body=b"left"),))) == [(A, b"left")]
+    assert await given(store, start(B, pending_events=(pending_event(JOB, body=b"left"),))) == [(A, b"left")]
     assert await store.undelivered(0, 10) == []
 
 
 async def test_st10_what_a_run_leaves_at_its_end_is_given_to_the_next_owner(store: Store) -> None:
     await given(store, start(A, keys=(JOB,)), start(B, keys=(JOB,)))
 
-    assert await given(store, end(A, 1, kept=(kept(JOB, body=b"left"),))) == [(B, b"left")]
+    assert await given(store, end(A, 1, pending_events=(pending_event(JOB, body=b"left"),))) == [(B, b"left")]
 
 
 async def test_st10_what_is_kept_is_listed_the_oldest_first_in_pages(store: Store, clock: Clock) -> None:
-    await store.keep(kept(JOB, USER, body=b"\x00one", event="paid 🐙"))
+    await store.keep(pending_event(JOB, USER, body=b"\x00one", event="paid 🐙"))
     now = await clock.forward(5)
-    await given(store, start(A, kept=(kept(body=b"two"),)))
-    await store.keep(kept(("a", "b"), body=b"three"))
+    await given(store, start(A, pending_events=(pending_event(body=b"two"),)))
+    await store.keep(pending_event(("a", "b"), body=b"three"))
 
     rows = await store.undelivered(0, 10)
     first = rows[0]
@@ -265,7 +274,7 @@ async def test_st10_what_is_kept_is_listed_the_oldest_first_in_pages(store: Stor
 async def test_st10_an_event_whose_time_was_over_is_redelivered_to_the_run_that_has_its_key(
     store: Store, clock: Clock
 ) -> None:
-    await store.keep(kept(USER, JOB, body=b"again", until=NOON + seconds(60)))
+    await store.keep(pending_event(USER, JOB, body=b"again", until=NOON + seconds(60)))
     (row,) = await store.undelivered(0, 10)
     await clock.forward(61)
     await given(store, start(A, keys=(JOB,)))
@@ -283,7 +292,7 @@ async def test_st10_an_event_whose_time_was_over_is_redelivered_to_the_run_that_
 
 
 async def test_st10_an_event_whose_key_nobody_has_is_not_redelivered(store: Store) -> None:
-    await store.keep(kept(JOB))
+    await store.keep(pending_event(JOB))
     (row,) = await store.undelivered(0, 10)
 
     assert await store.settle(row.id, deliver=True) is False
@@ -292,7 +301,7 @@ async def test_st10_an_event_whose_key_nobody_has_is_not_redelivered(store: Stor
 
 
 async def test_st10_a_change_that_is_refused_takes_no_key_and_no_event(store: Store) -> None:
-    await store.keep(kept(JOB))
+    await store.keep(pending_event(JOB))
     await given(store, start(A))
 
     stale = await store.commit([change(A, 7, keys=(JOB,))])
@@ -302,7 +311,7 @@ async def test_st10_a_change_that_is_refused_takes_no_key_and_no_event(store: St
 
 
 async def test_what_is_done_with_is_kept_no_longer(store: Store) -> None:
-    await store.keep(kept(JOB))
+    await store.keep(pending_event(JOB))
     [row] = await store.undelivered(0, 10)
 
     assert [await store.settle(row.id, deliver=False), await store.settle(row.id, deliver=False)] == [

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.runtime.node.retention import Retention
 from penstock.store.protocol import Store
-from penstock.store.rows.change import Asked, Change, Part, Post, Seen
+from penstock.store.rows.change import Asked, Change, EventId, Part, Post
 from penstock.store.rows.rows import Filter, Heartbeat, LogLine, Renewal
 from tests.store.builders import (
     LATER,
@@ -21,12 +21,12 @@ from tests.store.builders import (
     change,
     end,
     given,
-    kept,
     lease,
     lease_of,
     lock,
     mail,
     new_run,
+    pending_event,
     plain_count,
     publish,
     revisions,
@@ -64,7 +64,7 @@ def full(run: str, **more: Any) -> Change:
         posts=(Post(run, b"m"),),
         locks=(lock(f"lock of {run}"),),
         keys=(("run", run),),
-        seen=(Seen(run, "1"), Seen(run, "2")),
+        seen=(EventId(run, "1"), EventId(run, "2")),
         **more,
     )
 
@@ -93,7 +93,7 @@ async def test_st11_what_an_ended_run_had_is_still_read(store: Store) -> None:
     assert await store.pages(A, 0, 10) == [b"page 1", b"page 2"]
     assert await store.payloads([(A, b"d")]) == {(A, b"d"): b"x"}
     assert await store.start_key("w", A) == (A, b"digest")
-    assert await store.seen([Seen(A, "1")]) == [True]
+    assert await store.seen([EventId(A, "1")]) == [True]
 
 
 async def test_st11_nothing_rings_for_a_run_that_is_over(store: Store, clock: Clock) -> None:
@@ -168,7 +168,7 @@ async def test_st11_everything_of_a_run_that_goes_is_deleted_from_every_table(
     assert retained.rows["run"] == 1
     assert await revisions(store, TIMED, B) == [None, 1]
     assert await store.start_key("w", TIMED) is None
-    assert await store.seen([Seen(TIMED, "1"), Seen(B, "1")]) == [False, True]
+    assert await store.seen([EventId(TIMED, "1"), EventId(B, "1")]) == [False, True]
     assert (await store.logs(TIMED, 0, 10), len(await store.logs(B, 0, 10))) == ([], 1)
 
 
@@ -266,15 +266,15 @@ async def test_st11_ids_and_events_go_when_their_time_is_over(place: Place, cloc
     store = place.store
     before = await place.counts()
     soon = NOON + seconds(60)
-    await store.keep(kept(("a", "b"), ("c", "d"), until=soon, seen=Seen("hook", "1", soon)))
-    await store.keep(kept(("a", "b"), seen=Seen("hook", "2", LATER)))
+    await store.keep(pending_event(("a", "b"), ("c", "d"), until=soon, seen=EventId("hook", "1", soon)))
+    await store.keep(pending_event(("a", "b"), seen=EventId("hook", "2", LATER)))
     early = await store.retain(DAYS, 100, False)
     await clock.forward(61)
 
     await store.retain(DAYS, 100, False)
 
     assert sum(early.rows.values()) == 0
-    assert await store.seen([Seen("hook", "1"), Seen("hook", "2")]) == [False, True]
+    assert await store.seen([EventId("hook", "1"), EventId("hook", "2")]) == [False, True]
     assert [row.keys for row in await store.undelivered(0, 10)] == [(("a", "b"),)]
     await clock.forward(8 * DAY)
     await store.retain(DAYS, 100, False)
@@ -302,9 +302,9 @@ async def test_st11_published_versions_are_not_touched(store: Store, clock: Cloc
 async def test_st11_whatever_is_out_of_date_goes_batch_by_batch_until_nothing_is_left(
     place: Place, clock: Clock
 ) -> None:
-    ids = tuple(Seen("hook", str(n), NOON + seconds(5)) for n in range(17))
-    events = tuple(kept(("job", str(n)), until=NOON + seconds(5)) for n in range(12))
-    await given(place.store, start(A, seen=ids, kept=events))
+    ids = tuple(EventId("hook", str(n), NOON + seconds(5)) for n in range(17))
+    events = tuple(pending_event(("job", str(n)), until=NOON + seconds(5)) for n in range(12))
+    await given(place.store, start(A, seen=ids, pending_events=events))
     await clock.forward(10)
     retention = Retention(place.store, batch=5)
 

@@ -124,9 +124,9 @@ async def test_a_caller_that_gives_up_does_not_stop_the_others(store: Store) -> 
 
     answers = await asyncio.gather(*calls, return_exceptions=True)
 
-    kept = [answer for answer in answers if not isinstance(answer, BaseException)]
-    assert len(kept) >= 20
-    assert all(answer.outcomes == ["applied"] for answer in kept)
+    applied = [answer for answer in answers if not isinstance(answer, BaseException)]
+    assert len(applied) >= 20
+    assert all(answer.outcomes == ["applied"] for answer in applied)
     again = await store.commit(changes)
     assert set(again.outcomes) <= {"applied", "stale"}
     assert [one and one.revision for one in await store.load([one.run for one in changes])] == [1] * 40

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from penstock import DefinitionError
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.testing import Play, Scenarios, Uncovered, scenarios
 from penstock.testing.exploration import Node, Pair, begin, follow, moves
 from penstock.testing.stubbed_flow import relaxed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from penstock.topics.opening import open_bus
+from penstock.topics.buses import open_bus
 
 
 async def take(url: str, topic: str, group: str, finish: int) -> None:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import pytest
 
 from penstock.topics.bus import Message, Outgoing, Subscription, group_of
+from penstock.topics.buses import Buses, open_bus
 from penstock.topics.errors import BadBus, BusAway, NoTopic, UnknownBus
-from penstock.topics.opening import Buses, open_bus
 from tests.topics.brokers import KafkaCluster, NatsServer, RabbitServer
 from tests.topics.conftest import Broker
 

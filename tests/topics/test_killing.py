@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.topics.opening import open_bus
+from penstock.topics.buses import open_bus
 from tests.topics.conftest import Broker
 from tests.topics.engines import engine, note, until
 from tests.topics.killing import node

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from penstock import Engine
-from penstock.sources.topic import HELD, TopicReader
+from penstock.sources.topic import HOLD_TIMEOUT, TopicReader
 from penstock.topics.bus import MAX_IN_HAND, Message
 from penstock.topics.errors import BusAway
 from tests.durable.conftest import VirtualPlace
 from tests.sources.feeding.feeders import fed, subjects
 from tests.waiting import pass_time
 
-LIMIT = 2 * HELD
+LIMIT = 2 * HOLD_TIMEOUT
 SLOW = f"""
 penstock: 1
 name: slow
@@ -50,10 +50,10 @@ class Hand:
         self._broker, self._new = broker, list(broker.left)
         self._since = asyncio.get_running_loop().time()
 
-    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
+    async def take(self, limit: int = MAX_IN_HAND) -> list[Message]:
         while not self._new:
             await pass_time(1)
-        found, self._new = self._new[:most], self._new[most:]
+        found, self._new = self._new[:limit], self._new[limit:]
         return found
 
     async def done(self, messages: Sequence[Message]) -> None:

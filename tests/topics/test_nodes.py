@@ -10,7 +10,7 @@ from typing import Any
 from penstock import Engine
 from penstock.engine.background.outbox_publisher import Publishing
 from penstock.topics.bus import Outgoing
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 from tests.databases import new_database
 from tests.postgres_server import PostgresServer
 from tests.topics.engines import note, until

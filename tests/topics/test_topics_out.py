@@ -11,8 +11,8 @@ import pytest
 from penstock import Engine
 from penstock.sources.hooks.cloudevents import read_cloudevents
 from penstock.topics.bus import Message, Outgoing
+from penstock.topics.buses import open_bus
 from penstock.topics.nats import NatsBus
-from penstock.topics.opening import open_bus
 from tests.topics.brokers import NatsServer
 from tests.topics.conftest import Broker
 from tests.topics.engines import until

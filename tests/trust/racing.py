@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Change, Committed
@@ -45,7 +45,7 @@ class Gated:
 class Pair:
     """Two nodes that know nothing of each other but what the store says."""
 
-    def __init__(self, nodes: list[Running], gates: list[Gated]) -> None:
+    def __init__(self, nodes: list[EngineServices], gates: list[Gated]) -> None:
         self.nodes, self._gates = nodes, gates
 
     async def race(self, works: Sequence[Any], order: str) -> list[Any]:
@@ -76,7 +76,7 @@ async def two_nodes(url: str) -> AsyncIterator[Pair]:
     first = await open_store(url)
     alone = not is_shared(url)
     gates = [Gated(first, alone), Gated(first if alone else await open_store(url), alone)]
-    nodes = [await Running.on(gate, {}, shared=True, work=False, feed=False) for gate in gates]
+    nodes = [await EngineServices.on(gate, {}, shared=True, work=False, feed=False) for gate in gates]
     try:
         yield Pair(nodes, gates)
     finally:

@@ -178,7 +178,7 @@ class Recorded:
         replay, found = Replay(self.flow), []
         for entry in self.history:
             replay.take(entry)
-            found.append(shown(self.flow, replay.board.look()))
+            found.append(shown(self.flow, replay.marking.look()))
         return found
 
 

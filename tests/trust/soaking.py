@@ -136,7 +136,7 @@ async def soak(url: str, seconds: float, samples: int, leak: int) -> list[Sample
     # As many threads for tasks as can be at work: more would come as a machine that is starved makes them wait.
     async with Engine(url, tasks={"echo": echo_of(leak)}, grace=0, feed=False, concurrency=EACH) as engine:
         await engine.publish(WORK)
-        (await engine.running()).node.memory._most = REMEMBERED
+        (await engine.running()).node.run_cache._max_runs = REMEMBERED
         began, runs = time.monotonic(), 0
         while len(found) < samples:
             await round_of(engine, runs)

@@ -16,7 +16,7 @@ from penstock.store.open import open_store
 from penstock.store.postgres.database import Work
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Asked, Change, Part, Post, Seen
+from penstock.store.rows.change import Asked, Change, EventId, Part, Post
 from penstock.store.rows.outbox import OutboxMessage
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.builders import (
@@ -29,10 +29,10 @@ from tests.store.builders import (
     change,
     end,
     ended,
-    kept,
     lease,
     lock,
     new_run,
+    pending_event,
     start,
     task,
     unlock,
@@ -112,8 +112,8 @@ async def furnish(store: Store) -> list[Change]:
         locks=(lock("other", 2),),
         posts=(Post(D, b"to D"), Post(None, b"to all")),
         rest=(("event", "paid"),),
-        seen=(Seen("scope", "id", LATER), Seen("run", "id")),
-        kept=(kept(("user", "x")), kept(("order", "7"))),
+        seen=(EventId("scope", "id", LATER), EventId("run", "id")),
+        pending_events=(pending_event(("user", "x")), pending_event(("order", "7"))),
         outbox_messages=(OutboxMessage("bus", "topic", b"letter"),),
         asked=(Asked(id="ask", workflow="w", step="s", role="operator", body=b"?"),),
         void=((2, -1),),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
@@ -34,12 +34,12 @@ RIVALS: dict[str, Outcome] = {
 }
 
 
-async def claim(node: Running, *tasks: str, wait: float = 5.0) -> list[Assignment]:
+async def claim(node: EngineServices, *tasks: str, wait: float = 5.0) -> list[Assignment]:
     wish = ClaimRequest(worker="w", limit=10, task_lists=("far",), tasks=tasks)
     return await node.node.dispatch.claim(wish, timedelta(seconds=wait))
 
 
-async def told(node: Running, task: Assignment, rival: Outcome) -> Verdict:
+async def told(node: EngineServices, task: Assignment, rival: Outcome) -> Verdict:
     """What a worker is answered."""
     return (await node.node.dispatch.report([Report(task.lease, rival)]))[0]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock import Engine
-from penstock.engine.services import Running
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.engine.services import EngineServices
+from penstock.workers.worker.task_loader import load_tasks
 from tests.waiting import until
 
 SOURCE = str(Path(__file__).parents[1] / "workers/rule_tasks.py")
@@ -57,7 +57,9 @@ def soon(seconds: int) -> Iterator[None]:
 
 def test_c13_a_task_that_kills_its_process_is_given_up_and_holds_nobody_else_up(url: str) -> None:
     async def main() -> None:
-        running = await Running.open(url, load_tasks([SOURCE]), processes=2, sources=[SOURCE], feed=False)
+        running = await EngineServices.open(
+            url, load_tasks([SOURCE]), processes=2, sources=[SOURCE], feed=False
+        )
         async with Engine(running=running) as engine:
             for definition in (POISON, PLAIN):
                 await engine.publish(definition)
@@ -76,7 +78,7 @@ def test_c13_a_task_that_kills_its_process_is_given_up_and_holds_nobody_else_up(
 
 def test_c13_a_workflow_that_goes_round_for_ever_takes_its_turn_like_all_others(url: str) -> None:
     async def main() -> None:
-        running = await Running.open(url, load_tasks([SOURCE]), feed=False)
+        running = await EngineServices.open(url, load_tasks([SOURCE]), feed=False)
         async with Engine(running=running) as engine:
             for definition in (ROUND, PLAIN):
                 await engine.publish(definition)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.sources.triggers.lease import NodeLease, Record, TriggerLease, read_record
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
@@ -55,13 +55,13 @@ class Shifted:
 
 
 @asynccontextmanager
-async def nodes(url: str, clock: Shifted, many: int, feed: bool) -> AsyncIterator[list[Running]]:
+async def nodes(url: str, clock: Shifted, many: int, feed: bool) -> AsyncIterator[list[EngineServices]]:
     """On PostgreSQL each with its own connections; a SQLite file belongs to one process, where they share it."""
     alone = not is_shared(url)
     first = await open_store(url, clock=clock) if alone else None
     stores: list[Any] = [Gated(first, True) if first else await open_store(url) for _ in range(many)]
     running = await asyncio.gather(
-        *(Running.on(store, {}, shared=True, work=False, feed=feed) for store in stores)
+        *(EngineServices.on(store, {}, shared=True, work=False, feed=feed) for store in stores)
     )
     try:
         yield list(running)

@@ -243,8 +243,8 @@ def test_every_box_of_the_palette_can_be_kept_as_it_comes(site: Site, visit: Vis
 
     steps = site.ask("GET", "/api/workflows/keeping-palette")["definition"]["steps"]
     assert set(steps) == set(names)
-    problem = visit.page.locator("[data-code=missing-data]").filter(has_text="Emit to a run")
-    expect(problem).to_contain_text("“Emit to a run” is not filled in yet: “Event”, “Key”.")
+    problem = visit.page.locator("[data-code=missing-setting]").filter(has_text="Emit to a run")
+    expect(problem.first).to_contain_text("“Emit to a run” is not filled in: “emit” needs “Event”.")
 
 
 @pytest.mark.long("test_text_that_cannot_be_read_is_kept_and_not_called_saved")

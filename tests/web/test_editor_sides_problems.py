@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
-from tests.web.sides import BROKEN, MEDIATHREAD, Sides, definition, put, put_text, wait_for
+from tests.web.sides import BROKEN, MEDIATHREAD, Sides, definition, draft, put, put_text, wait_for
 
 
 def test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green(site: Site, visit: Visit) -> None:
@@ -14,7 +16,7 @@ def test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green(site: Site
     editor = Sides.of(site, visit, "sides-broken")
     problems = editor.panel.get_by_role("list", name="Problems")
     expect(editor.seal("Not sound: 5 errors")).to_be_visible()
-    expect(problems.locator("li")).to_have_count(7)
+    expect(problems.locator("li")).to_have_count(8)
 
     mail = problems.locator('[data-code="fail-without-failure"]')
     mail.get_by_role("button", name="Show me").click()
@@ -123,15 +125,55 @@ def test_start_is_not_counted_among_what_was_removed(site: Site, visit: Visit) -
     assert editor.after_save(site)["steps"] == {}
 
 
-@pytest.mark.long("test_all_that_is_said_is_there_in_german")
-def test_findings_speak_german(site: Site, visit: Visit) -> None:
-    put_text(site, "sides-german", BROKEN)
+SAID = {
+    "ask": {"task": "decide", "with": {"if": "true"}, "emits": {"then": "large", "else": "small"}},
+    "split": {"task": "plain", "after": "large", "emits": ["p", "left over"]},
+    "copy": {"task": "plain", "after": "small", "emits": "q"},
+    "report": {"task": "mail", "title": "Bericht", "after": ["p", "q | lost"]},
+    "gone": {"task": "nobody.offers.it", "after": "report", "fails": "small"},
+}
+"""Steps that many things are wrong with; one has a title."""
+
+
+def test_the_pages_say_what_the_server_says(site: Site, visit: Visit) -> None:
+    def in_print(text: str) -> str:
+        return re.sub(r"'([^']+)'|`([^`]+)`", lambda name: f"“{name[1] or name[2]}”", text).replace(
+            "“report”", "“Bericht”"
+        )
+
+    put(site, "sides-said", SAID)
+    findings = [each for each in draft(site, "sides-said")["findings"] if each["code"] != "missing-setting"]
+    editor = Sides.of(site, visit, "sides-said")
+    problems = editor.panel.get_by_role("list", name="Problems")
+
+    assert {"dead-step", "deadlock", "missing-event", "unknown-task"} < {each["code"] for each in findings}
+    for each in findings:
+        told = problems.locator("li").filter(has_text=in_print(each["message"]))
+        expect(told.filter(has_text=in_print(each["hint"]))).to_be_visible()
+    needs = "Step “Bericht” is not filled in: “mail” needs “To”."
+    expect(problems.locator("li").filter(has_text=needs)).to_be_visible()
+    visit.picture("sides-said")
+
+
+def test_findings_are_said_in_german_with_their_names(site: Site, visit: Visit) -> None:
+    put(site, "sides-german", SAID)
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")
     editor = Sides(visit.page, site.base, "sides-german", new=False)
+    problems = editor.page.get_by_role("list", name="Probleme")
 
-    expect(
-        editor.page.get_by_text("„pull down thumbnails“ wartet auf „ET Job finished“").first
-    ).to_be_visible()
+    for text in (
+        "Der Lauf kann zum Stillstand kommen: „Bericht“ wartet noch auf entweder „q“ oder „lost“",
+        "Lösen Sie entweder „q“ oder „lost“ auf jedem Weg hierher aus",
+        "„gone“ kann nie laufen: Er wartet auf „Bericht“, das nur „Bericht“ auslöst",
+        "„Bericht“ nimmt auch „lost“, aber nichts löst das aus.",
+        "„Bericht“ ist noch nicht ausgefüllt: „mail“ braucht „An“.",
+        "Noch kein Worker bietet „nobody.offers.it“ an.",
+    ):
+        expect(problems).to_contain_text(text)
+    expect(problems).not_to_contain_text(re.compile("Step|fires|waits for"))
+    stuck = problems.locator('[data-code="deadlock"]')
+    stuck.get_by_role("button", name="Zeigen").click()
+    expect(stuck.get_by_role("button", name="Läuft")).to_be_visible()
     visit.picture("sides-german")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.workers.worker.task_loading import TasksUnreadable, beside, load_tasks
+from penstock.workers.worker.task_loader import TasksUnreadable, beside, load_tasks
 
 TASK = "from penstock import task\n\n\n@task('{name}')\ndef {function}():\n    return 1\n"
 

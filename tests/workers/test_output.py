@@ -1,4 +1,4 @@
-"""What a task promises to give: an output that does not fit fails the attempt, with its place."""
+"""What a task promises to give: what does not fit fails the attempt for good, and names the field."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from penstock import Engine, Out, task
 from penstock.access.access import Access
 from penstock.access.caller import ANYBODY_HERE
-from penstock.workers.task import make_task, tasks_of
+from penstock.workers.task import tasks_of
 from tests.boxes.conftest import OWN
 
 TEXT = """\
@@ -28,11 +28,11 @@ class Sized(msgspec.Struct):
     size: int
 
 
-def run_of(answers: list[Any], output: Any) -> dict[str, Any]:
+def run_of(answers: list[Any], output: Any = None, **promised: Any) -> dict[str, Any]:
     """A run of one step whose attempts give these answers."""
     given = iter(answers)
 
-    @task("size", output=output, ports=["done", "other"])
+    @task("size", output=output, ports=["done", "other"], **promised)
     def size() -> Any:
         return next(given)
 
@@ -49,33 +49,85 @@ def test_an_output_that_fits_is_taken(output: Any) -> None:
     assert (run["status"], run["steps"]["size"]["output"]) == ("succeeded", {"size": 3})
 
 
-def test_an_output_that_does_not_fit_is_a_failed_attempt_and_tried_again() -> None:
+def test_an_output_that_does_not_fit_fails_the_step_without_another_try() -> None:
     run = run_of([{"size": "three"}, {"size": 3}], SCHEMA)
 
-    assert (run["status"], run["steps"]["size"]["attempts"]) == ("succeeded", 2)
+    assert (run["status"], run["steps"]["size"]["attempts"]) == ("failed", 1)
 
 
 def test_the_failure_says_where_the_output_does_not_fit() -> None:
-    run = run_of([{"size": "three"}] * 2, SCHEMA)
+    run = run_of([{"size": "three"}], SCHEMA)
 
     assert run["status"] == "failed"
     assert run["steps"]["size"]["error"] == {
-        "kind": "error",
-        "message": "the output of task 'size' does not fit its schema: size: the value is not of type \"integer\"",
-        "detail": {"errors": ['size: the value is not of type "integer"']},
+        "kind": "fatal",
+        "message": "what task 'size' gave does not fit what it offers: output.size: expected integer, found string",
+        "detail": {"errors": ["output.size: expected integer, found string"]},
     }
 
 
-def test_only_what_is_given_on_done_is_promised() -> None:
+def test_the_output_of_another_port_may_be_anything_where_nothing_is_said_of_it() -> None:
     run = run_of([Out({"nothing": True}, port="other")], SCHEMA)
 
     assert run["steps"]["size"]["output"] == {"nothing": True}
 
 
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        (Out({"size": 3}, port="other"), []),
+        (Out({"size": None}, port="other"), ["output.size: expected integer, found null"]),
+        (Out([], port="other"), ["output: expected object, found array"]),
+        ({"nothing": True}, []),
+    ],
+)
+def test_each_port_has_a_schema_of_its_own(answer: Any, wrong: list[str]) -> None:
+    assert violations_of(run_of([answer], outputs={"other": Sized})) == wrong
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        (Out(set={"size": 3}), []),
+        (Out(set={"size": "3"}), ["set.size: expected integer, found string"]),
+        (Out(set={"size": 3, "more": 1}), ["set: it has properties that are not allowed"]),
+        (Out(set={"size": True}, port="other"), ["set.size: expected integer, found boolean"]),
+        (Out(port="other"), []),
+        (None, ['set: "size" is a required property']),
+    ],
+)
+def test_what_is_set_on_the_data_must_fit_and_done_must_set_it(answer: Any, wrong: list[str]) -> None:
+    assert violations_of(run_of([answer], sets=Sized)) == wrong
+
+
+def violations_of(run: dict[str, Any]) -> list[str]:
+    error = run["steps"]["size"]["error"]
+    return [] if error is None else list(error["detail"]["errors"])
+
+
+def test_each_element_is_held_against_the_schema_by_itself() -> None:
+    @task("count", output=int)
+    def count(item: Any) -> Any:
+        return item
+
+    text = """\
+penstock: 1
+name: w
+steps:
+  count: {task: count, each: "[1, 'two', 3]", each_failure: collect, with: {item: "${ item }"}}
+"""
+    with Engine.sync("memory:", tasks=tasks_of([count])) as engine:
+        engine.publish(text)
+        output = engine.wait(engine.start("w"), 10)["steps"]["count"]["output"]
+
+    wrong = "what task 'count' gave does not fit what it offers: output: expected integer, found string"
+    assert [output[0], output[1]["error"]["message"], output[2]] == [1, wrong, 3]
+
+
 @pytest.mark.parametrize("output", [{"type": "strange"}, object, 5])
 def test_a_promise_that_is_no_schema_is_refused_when_the_task_is_made(output: Any) -> None:
     with pytest.raises(ValueError, match="`output` of task 't' is no JSON Schema and no type of JSON: "):
-        make_task(lambda: None, "t", output=output)
+        task("t", output=output)(lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +137,8 @@ def test_a_promise_that_is_no_schema_is_refused_when_the_task_is_made(output: An
             Out({}, port="hunter22"),
             "the task ended on port '***' that step 'size' does not have; it has done",
         ),
-        ({"size": 3, "hunter22": 4}, "size' does not fit its schema: it has properties that are not allowed"),
-        ({"size": 3, "by": {"hunter22": "4"}}, 'by["…"]: the value is not of type "integer"'),
+        ({"size": 3, "hunter22": 4}, "what it offers: output: it has properties that are not allowed"),
+        ({"size": 3, "by": {"hunter22": "4"}}, 'output.by["…"]: expected integer, found string'),
         (
             Out({"size": 3}, correlate={"hunter22": "x" * 9_000}),
             "a value in `correlate` of step 'size' has 9,000",

@@ -19,7 +19,7 @@ from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run_input import Done, Failed, TimedOut
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.execute import processes
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 from penstock.workers.worker.worker import Worker
 from tests.workers.working import reported, working
 

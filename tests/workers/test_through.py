@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from penstock.cli.author.example_files import workflows_in
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.execute.inline import InlineExecutor
 from penstock.workers.task import tasks_of
-from penstock.workers.worker.task_loading import beside, load_tasks
+from penstock.workers.worker.task_loader import beside, load_tasks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EACH = """\

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 from penstock.workers.worker.worker import Worker
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from typing import Any
 from bench.net.runs import SCRIPTS, Script, fetch, label, measure, run_name
 from bench.net.shapes import SHAPES, SIZES, Shape, shape_of, work_name
 from bench.net.work import Work, Works
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.tags import visible
 from penstock.kernel.firing import begin, fire

@@ -1,4 +1,4 @@
-"""`Access`: all that the service asks about who may come in. It only delegates."""
+"""`Access`: sign-in, permissions, secrets and audit behind one object. It only delegates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls: one value that says what it may do, and to which workflows and task lists."""
+"""The caller of a request: what it may do, and for which workflows and task lists."""
 
 from __future__ import annotations
 

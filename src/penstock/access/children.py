@@ -1,4 +1,4 @@
-"""Steps that start other workflows: who is bound to some must not reach the rest through them."""
+"""Steps that start other workflows: a caller bound to some workflows must not reach the rest through them."""
 
 from __future__ import annotations
 

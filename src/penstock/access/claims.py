@@ -1,4 +1,4 @@
-"""What an identity provider says about somebody: whether it is meant for us, and what it grants."""
+"""The claims of an identity provider: whether they are addressed to this server, and which role they grant."""
 
 from __future__ import annotations
 

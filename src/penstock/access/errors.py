@@ -1,4 +1,4 @@
-"""Why somebody is not let in, or not allowed. One sentence each, with the remedy; nothing is changed.
+"""Why a caller is not let in, or not allowed. One sentence each, with the remedy; nothing is changed.
 
 PenstockError
 ├── Unauthenticated      no token, or one that does not count

@@ -1,4 +1,4 @@
-"""Where a request comes from: what a page of another site must not do with the session of this one."""
+"""Where a request comes from: pages of other sites must not use a session of this one."""
 
 from __future__ import annotations
 

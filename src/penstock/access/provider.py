@@ -1,4 +1,4 @@
-"""The calls to an identity provider: where its ends are, its keys, and codes for tokens whose signature is right."""
+"""Calls to an identity provider: its endpoints and keys, and the exchange of codes for verified tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast somebody may ask: buckets that fill at a steady rate. Time is an argument, in seconds of any clock."""
+"""Rate limits: buckets that fill at a steady rate. Time is an argument, in seconds of any clock."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def rate_of(caller: Caller) -> Rate | None:
 class Limiter:
     """A bucket for each key, all of one rate."""
 
-    def __init__(self, rate: Rate, most: int = MAX_KEYS) -> None:
-        self.rate, self._most = rate, most
+    def __init__(self, rate: Rate, max_keys: int = MAX_KEYS) -> None:
+        self.rate, self._max_keys = rate, max_keys
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key → what is left, as of when
 
     def take(self, key: str, now: float, count: float = 1) -> float:
@@ -50,7 +50,7 @@ class Limiter:
         granted = left >= count
         self._buckets[key] = (left - count if granted else left, max(now, at))
         self._buckets.move_to_end(key)
-        if len(self._buckets) > self._most:
+        if len(self._buckets) > self._max_keys:
             self._buckets.popitem(last=False)
         return 0.0 if granted else (min(count, self.rate.burst) - left) / self.rate.per_second
 

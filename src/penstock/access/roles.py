@@ -1,4 +1,4 @@
-"""Roles and what each may do: one table, and nothing is allowed that is not in it."""
+"""Roles and what each may do: one table. Whatever is not in it is forbidden."""
 
 from __future__ import annotations
 

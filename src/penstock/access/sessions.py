@@ -1,4 +1,4 @@
-"""Sessions of browsers: a cookie that says nothing, and a row that says who it is."""
+"""Sessions of browsers: a random cookie, and a row that names its owner."""
 
 from __future__ import annotations
 

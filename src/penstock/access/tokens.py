@@ -1,4 +1,4 @@
-"""Tokens: `ps_<kind>_<id>_<secret><crc>`, shown once, kept as a digest; and whose token a call brings.
+"""Tokens: `ps_<kind>_<id>_<secret><crc>`, shown once, stored as a digest; and the owner of the token of a call.
 
 The checksum comes first: a mistyped or cut token is told from a wrong one without asking the store, and scanners that
 look for leaked ones find few that are not.

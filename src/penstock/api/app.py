@@ -21,11 +21,11 @@ from penstock.api.call import Call, Reply, RequestContext
 from penstock.api.guard import admit
 from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
-from penstock.api.reading import Asked, fit, raw_body, read_query, validate_content_type, value_of
+from penstock.api.request_body import Asked, fit, raw_body, read_query, validate_content_type, value_of
 from penstock.api.response import HEADERS, Ready
 from penstock.api.router import Router
 from penstock.api.service import Service
-from penstock.runtime.commands.authority import ROLE
+from penstock.runtime.commands.approval_bypass import ROLE
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.audit_context import AUDIT, CALLER_NAME
 from penstock.runtime.node.log_context import REQUEST
@@ -75,7 +75,7 @@ class App:
         await response(scope, receive, send)
 
     def stop(self) -> None:
-        """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
+        """End streams, so that the server can stop: their readers reconnect."""
         self._stopping = True
         self.service.streams.close()
         self.service.worker_registry.close()
@@ -124,7 +124,7 @@ async def read_body(call: Call, request: Request) -> Any:
     """The body as the call takes it; None where it takes none."""
     if call.reads != "json":
         return None
-    raw = await raw_body(request, call.most)
+    raw = await raw_body(request, call.max_body)
     if not raw and call.empty:
         return fit({}, call.takes)
     validate_content_type(request, call.accepts)

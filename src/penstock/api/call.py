@@ -1,4 +1,4 @@
-"""One call of the API as data, and what a handler gets of a request.
+"""One call of the API as data, and what its handler receives.
 
 The router, the guard, OpenAPI and the reference page are all made from the first.
 """
@@ -47,7 +47,7 @@ class Call(Struct, frozen=True, kw_only=True):
     headers: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("application/json",)
     reads: Body = "none"
-    most: int | None = None  # bytes of a body that are enough for it; None: as many as any may have
+    max_body: int | None = None  # bytes of a body that are enough for it; None: as many as any may have
     everywhere: bool = False  # it is about the whole installation: not for who is bound to workflows
     empty: bool = False  # the body may be left out
     others: bool = False  # the query may have anything: the handler reads it itself
@@ -117,7 +117,7 @@ class RequestContext(Struct, Generic[B, Q]):
     engine: Engine
 
     def may(self, action: Action, workflow: str) -> None:
-        """Raises UnknownWorkflow where the caller may not know of it, Forbidden where it may not do this to it."""
+        """Raises UnknownWorkflow if the caller may not see it, Forbidden if it may not do this to it."""
         self.caller.require(action, workflow)
 
     def may_workflow(self, action: Action) -> str:
@@ -126,7 +126,7 @@ class RequestContext(Struct, Generic[B, Q]):
         return self.path["name"]
 
     async def may_run(self, action: Action) -> str:
-        """The id in the path. Raises UnknownRun where the caller may not know of it, Forbidden."""
+        """The id in the path. Raises UnknownRun if the caller may not see it, Forbidden."""
         run = self.path["id"]
         if self.caller.everywhere:
             self.caller.require(action)

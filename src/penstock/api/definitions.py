@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from starlette.requests import Request
 from starlette.responses import Response
 
-from penstock.api.reading import (
+from penstock.api.request_body import (
     NotFitting,
     Unreadable,
     media_type,

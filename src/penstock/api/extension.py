@@ -1,4 +1,4 @@
-"""For applications that are served beside the API: their calls go into the same table, with the same guard.
+"""For applications served next to the API: their calls go into the same table, with the same guard.
 
 An application collects its calls with `Calls` (a path, an `Action` that says who may, the types it takes and gives),
 has handlers that take an `RequestContext`, and finds itself again by `part_of` under its name. The server that it
@@ -16,9 +16,9 @@ from penstock.api.call import Call as Call
 from penstock.api.call import Calls as Calls
 from penstock.api.call import Reply as Reply
 from penstock.api.call import RequestContext as RequestContext
-from penstock.api.reading import Unreadable as Unreadable
-from penstock.api.reading import raw_body as raw_body
-from penstock.api.reading import value_of as value_of
+from penstock.api.request_body import Unreadable as Unreadable
+from penstock.api.request_body import raw_body as raw_body
+from penstock.api.request_body import value_of as value_of
 
 
 def part_of(context: RequestContext[Any, Any], name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Who asks, and may they: every call passes here before its handler, whatever it is and however it is asked."""
+"""Authentication and authorisation: every call passes here before its handler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.access.origin import MARK, is_loopback_host, is_same_origin, requi
 from penstock.access.rate_limits import rate_of
 from penstock.access.sessions import read_cookie
 from penstock.api.call import Call
-from penstock.api.reading import Unreadable
+from penstock.api.request_body import Unreadable
 from penstock.api.service import Service
 from penstock.flow.errors import PenstockError
 

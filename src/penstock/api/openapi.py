@@ -1,4 +1,4 @@
-"""The description of the API, OpenAPI 3.1, made from the table of calls and their types."""
+"""The OpenAPI 3.1 document, made from the table of calls and their types."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from msgspec.structs import FieldInfo
 from penstock.api.call import Call
 from penstock.api.problems import MEDIA, TITLES, Problem
 
-TEXT = {"type": "string", "minLength": 1}
-NAME = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}
-COUNT = {"type": "integer", "minimum": 1}
-PATH: dict[str, dict[str, Any]] = {
-    "workflows/{name}": NAME,
-    "versions/{v}": COUNT,
-    "undelivered/{number}": COUNT,
+TEXT_SCHEMA = {"type": "string", "minLength": 1}
+NAME_SCHEMA = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}
+COUNT_SCHEMA = {"type": "integer", "minimum": 1}
+PATH_SCHEMAS: dict[str, dict[str, Any]] = {
+    "workflows/{name}": NAME_SCHEMA,
+    "versions/{v}": COUNT_SCHEMA,
+    "undelivered/{number}": COUNT_SCHEMA,
 }
 """What stands in a path, by what goes before it; else any text."""
 _PAGE = re.compile(r"Page_(.+?)_+$")
 REF = "#/components/schemas/{name}"
-NAMED = {
+STABLE_SCHEMA_NAMES = {
     "penstock.workers.wire.Told": "penstock.remote.wire.Told",
     "penstock.sources.objects.notifications.Told": "penstock.sources.object_hooks.Told",
 }
@@ -62,7 +62,7 @@ def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
 def _plainly_named(document: dict[str, Any]) -> dict[str, Any]:
     """The document with names that a generated client can use: `Page_Run_` is `RunPage`."""
     text = msgspec.json.encode(document).decode()
-    for moved, name in NAMED.items():
+    for moved, name in STABLE_SCHEMA_NAMES.items():
         text = text.replace(moved, name)
     for name in document["components"]["schemas"]:
         plain = _PAGE.sub(lambda found: f"{found[1] if found[1].isidentifier() else ''}Page", name)
@@ -97,7 +97,7 @@ def _path_parameters(call: Call) -> Iterable[dict[str, Any]]:
     segments = call.path.split("/")
     for before, segment in pairwise(segments):
         if segment.startswith("{"):
-            schema = PATH.get(f"{before}/{segment}", TEXT)
+            schema = PATH_SCHEMAS.get(f"{before}/{segment}", TEXT_SCHEMA)
             yield {"name": segment[1:-1], "in": "path", "required": True, "schema": schema}
 
 
@@ -124,7 +124,7 @@ def _query_parameter(field: FieldInfo, schema: dict[str, Any]) -> dict[str, Any]
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter that is not given is not there; it is never null."""
+    """A parameter that is not given is absent; it is never null."""
     choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     return choices[0] if len(choices) == 1 else schema
 

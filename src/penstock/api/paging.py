@@ -17,14 +17,14 @@ Cursor = Annotated[str, Meta(min_length=1)]
 
 
 class Page(Struct, Generic[T]):
-    """Some items, and where to go on."""
+    """Some items, and the position after them."""
 
     items: list[T]
     next: str | None = None
 
 
 def page(items: Sequence[T], limit: int, place: Callable[[T], Any]) -> Page[T]:
-    """A page of items of which one more than `limit` was asked for, if there are so many."""
+    """A page of items; the caller requested one more than `limit`."""
     shown = list(items[:limit])
     return Page(shown, write_cursor(place(shown[-1])) if len(items) > limit else None)
 
@@ -47,12 +47,12 @@ class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Counted(Paged, kw_only=True, forbid_unknown_fields=True):
-    """The parameters of a short list that is made anew at every call: its places are counted."""
+    """The parameters of a short list that is computed for every call: its cursor is an offset."""
 
     limit: Limit = 200
 
     def cut(self, items: Sequence[T]) -> Page[T]:
-        """The page that is asked for. Raises BadCursor."""
+        """The requested page. Raises BadCursor."""
         first = self.place(int) or 0
         last = first + self.limit
         return Page(list(items[first:last]), write_cursor(last) if last < len(items) else None)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
-from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
+from penstock.api.request_body import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
 from penstock.api.wire.workflows import Finding
@@ -23,7 +23,7 @@ from penstock.flow.model.problems import UNREADABLE, DefinitionError
 from penstock.flow.values.schema_validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
-from penstock.runtime.commands.authority import NotTheirs
+from penstock.runtime.commands.approval_bypass import NotTheirs
 from penstock.runtime.dispatch.redaction import Redact
 from penstock.runtime.errors import (
     AlreadyDecided,
@@ -51,7 +51,7 @@ POINTERS: dict[type[Exception], str] = {
     InvalidInput: "/input",
     InvalidEvent: "/data",
     InvalidFields: "/fields",
-    InvalidOutput: "/output",
+    InvalidOutput: "",
 }
 """Where in the body that stands which does not fit a schema."""
 
@@ -147,7 +147,7 @@ def status_of(error: BaseException) -> int:
 
 
 def problem_of(error: BaseException, request_id: str) -> Problem:
-    """An error as a problem; of our own mistakes nothing is told but where to look."""
+    """An error as a problem; an internal error only says where to look."""
     status = status_of(error)
     known = isinstance(error, PenstockError | DefinitionError)
     code = str(error.code) if known else "internal"  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Whether this node can do its work: looked at once a second, however many ask."""
+"""Whether this node is ready: checked at most once a second, however many callers ask."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal
 from penstock.secrets.errors import SecretKeyError
 from penstock.secrets.vault import Vault
 
-REMEMBERED = 1.0
+CACHE_SECONDS = 1.0
 DATABASE_TIMEOUT = 5.0
-"""Seconds after which a database that does not answer is away."""
+"""Seconds after which a database that does not answer counts as unavailable."""
 
 log = logging.getLogger("penstock.api")
 
@@ -33,7 +33,7 @@ class Readiness:
         async with self._looking:
             if monotonic() >= self._until:
                 self._found = await _trouble(vault)
-                self._until = monotonic() + REMEMBERED
+                self._until = monotonic() + CACHE_SECONDS
             return self._found
 
 

@@ -1,10 +1,10 @@
-"""Answers: the headers that all of them have, and one that is whole, written without messages where that can be."""
+"""Answers: the headers that all of them share, and a fast way to send a complete one."""
 
 from __future__ import annotations
 
 from starlette.types import Receive, Scope, Send
 
-from penstock.api.reading import exchange_of
+from penstock.api.request_body import exchange_of
 
 HEADERS = {
     "x-content-type-options": "nosniff",

@@ -53,7 +53,7 @@ class Service(Struct, kw_only=True):
     limiters: Limiters = field(default_factory=Limiters)
     pulse: Readiness = field(default_factory=Readiness)
     worker_registry: WorkerRegistry = field(default_factory=WorkerRegistry)  # of workers that come over HTTP
-    begun: asyncio.Event | None = None  # set once what it was told to serve is there; None: it is
+    begun: asyncio.Event | None = None  # set when everything that it must serve exists; None: it does
     parts: dict[str, Any] = field(default_factory=dict)  # applications that are served too, by name
 
     @classmethod
@@ -63,14 +63,14 @@ class Service(Struct, kw_only=True):
         node, worker = running.node, running.worker
         running.vault = access.vault
         node.dispatch.redaction = access.vault.redaction
-        if (world := running.world) is not None and world.secrets is None:
-            world.secrets = access.vault.resolve
+        if (environment := running.environment) is not None and environment.secrets is None:
+            environment.secrets = access.vault.resolve
         hooks = Hooks(running.store, node.flows, node.commands, access.vault.secret, topics=topics)
         stores = running.means.stores
         stores.secrets = access.vault.secret
         objects = ObjectHooks(hooks, stores, ObjectStarts(running.store, node.flows, node.commands, stores))
         counts = None if worker is None else worker.counts
-        metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.triggers)
+        metrics = Metrics(node, counts=counts, hooks=hooks, trigger_counts=running.triggers)
         return cls(
             engine=engine,
             store=running.store,

@@ -1,4 +1,4 @@
-"""Server-sent events: a response that goes on until its source ends, the client is gone, or the server stops."""
+"""Server-sent events: a response that lasts until its source ends, the client disconnects, or the server stops."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from starlette.types import Receive, Scope, Send
 
 from penstock.access.caller import Caller
 from penstock.access.errors import Forbidden, Unauthenticated
-from penstock.api.reading import disconnected
+from penstock.api.request_body import disconnected
 from penstock.flow.errors import PenstockError
 
 MEDIA = "text/event-stream"
 HEARTBEAT_INTERVAL = 15.0
 """Seconds of silence after which a comment tells proxies that the line is alive."""
 MAX_STREAMS = 1_000
-SHARE = 100
-"""Streams of one token or person: nobody keeps others from looking on."""
-STUCK = 60.0
-"""Seconds after which a client that takes nothing more is given up."""
-FAREWELL = 1.0
+MAX_STREAMS_PER_CALLER = 100
+"""Streams of one token or person, so one caller cannot use up all of them."""
+WRITE_TIMEOUT = 60.0
+"""Seconds after which a client that reads nothing is disconnected."""
+CLOSE_TIMEOUT = 1.0
 """Seconds that the end of a stream may take."""
 
 _encode = msgspec.json.Encoder().encode
@@ -36,8 +36,8 @@ class TooManyStreams(PenstockError):
 
     code = "too_many_streams"
 
-    def __init__(self, most: int, whose: str = "") -> None:
-        super().__init__(f"{most} streams {whose}are open here already: close some, or come again later")
+    def __init__(self, limit: int, whose: str = "") -> None:
+        super().__init__(f"{limit} streams {whose}are open here already: close some, or come again later")
 
 
 def _whose(caller: Caller) -> str:
@@ -58,8 +58,8 @@ class Streams:
         """Raises TooManyStreams."""
         if len(self._open) >= MAX_STREAMS:
             raise TooManyStreams(MAX_STREAMS)
-        if caller.role != "admin" and countOf(self._open.values(), _whose(caller)) >= SHARE:
-            raise TooManyStreams(SHARE, "of yours ")
+        if caller.role != "admin" and countOf(self._open.values(), _whose(caller)) >= MAX_STREAMS_PER_CALLER:
+            raise TooManyStreams(MAX_STREAMS_PER_CALLER, "of yours ")
 
     def begin(self, task: asyncio.Task[None], caller: Caller) -> None:
         self._open[task] = _whose(caller)
@@ -78,7 +78,7 @@ def message(event: str, data: Any, id: str | int | None = None) -> bytes:
 
 
 def comment(text: str, id: str | int) -> bytes:
-    """What no reader is shown. Its id is where one that comes back goes on."""
+    """A comment that no reader shows. A reader that reconnects continues after its id."""
     return f"id: {id}\n: {text}\n\n".encode()
 
 
@@ -119,7 +119,7 @@ class StreamResponse(Response):
                 self._close()
         if not self._blocked:  # else the end would wait behind what the client does not take
             with suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL):
+                async with asyncio.timeout(CLOSE_TIMEOUT):
                     await send({"type": "http.response.body", "body": b""})
 
     async def _send(self, send: Send, empty: bool) -> None:
@@ -133,13 +133,13 @@ class StreamResponse(Response):
 
     async def _piece(self, send: Send, piece: bytes) -> None:
         self._blocked = True
-        async with asyncio.timeout(STUCK):
+        async with asyncio.timeout(WRITE_TIMEOUT):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         self._blocked = False
 
 
 async def _refused(still: Callable[[], Awaitable[None]]) -> None:
-    """Wait until who looks on may not do so any more: a token was revoked, a session ended."""
+    """Wait until the reader may no longer read: its token was revoked, or its session ended."""
     while True:
         await asyncio.sleep(HEARTBEAT_INTERVAL)
         try:

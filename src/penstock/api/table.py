@@ -1,4 +1,4 @@
-"""Every call there is."""
+"""The table of all calls."""
 
 from __future__ import annotations
 

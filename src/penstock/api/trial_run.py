@@ -1,4 +1,4 @@
-"""A draft tried in memory: tasks are stubs, or real where that is asked for; time is virtual, nothing is kept."""
+"""A draft tried in memory: tasks are stubs unless real ones are requested, time is virtual, nothing is stored."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
 from penstock.runtime.errors import Invalid
 from penstock.testing.executor import End, Player, usual_port
 from penstock.testing.played_run import Play
+from penstock.testing.stubbed_flow import unpromised
 from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
 from penstock.workers.task import Task, missing_tasks
 
-LIMIT = timedelta(seconds=10)
-REAL_LIMIT = timedelta(seconds=60)
-"""For a try with real tasks, which take the time that they take."""
+TRIAL_TIMEOUT = timedelta(seconds=10)
+REAL_TRIAL_TIMEOUT = timedelta(seconds=60)
+"""For a trial with real tasks, which take their own time."""
 MAX_HISTORY = 5_000
 """History entries after which a run is shown as it is: one that loops would fill the memory."""
 
@@ -35,15 +36,15 @@ BLOCKED = ("blocked", "ready", "running")
 
 
 async def try_draft(drafts: Drafts, workflow: str, body: Try, redact: Redact) -> Tried:
-    """Run a definition, or the draft, beside the loop. Raises what `play` raises, CallTimedOut."""
+    """Run a definition, or the draft, in a thread. Raises what `play` raises, CallTimedOut."""
     if body.definition is None:
         checked = await drafts.check_draft(workflow)
     else:
         checked = await drafts.check(body.definition)
     tasks: Mapping[str, Task] = {}
-    threads, limit = drafts.threads, LIMIT
+    threads, limit = drafts.threads, TRIAL_TIMEOUT
     if body.real:
-        tasks, threads, limit = await drafts.callable(workflow), drafts.tries, REAL_LIMIT
+        tasks, threads, limit = await drafts.callable(workflow), drafts.tries, REAL_TRIAL_TIMEOUT
     run = partial(play, checked.loaded.flow, body, tasks, limit, redact)
     try:
         async with asyncio.timeout(limit.total_seconds() + 1):
@@ -56,7 +57,7 @@ def play(
     flow: Flow,
     body: Try,
     tasks: Mapping[str, Task],
-    limit: timedelta = LIMIT,
+    limit: timedelta = TRIAL_TIMEOUT,
     redact: Redact = lambda value: value,
 ) -> Tried:
     """Play a run until it rests, reaches `until`, or takes too long. Raises Invalid, InvalidInput, Endless."""
@@ -67,7 +68,8 @@ def play(
     for name in flow.steps.keys() - real - stubs.keys():
         if flow.steps[name].task in tasks:
             stubs[name] = returns(None, usual_port(flow.steps[name].ports))
-    stubbed, cast = cast_of(flow, tasks, stubs, "stub")
+    silent = flow.steps.keys() - real - _speaking(body)
+    stubbed, cast = cast_of(unpromised(flow, silent), tasks, stubs, "stub")
     events = [{"event": each.event, "data": each.data} for each in body.events]
     made = world.begin(
         stubbed, _Redacted(cast, redact), input=body.input, subject=body.subject, events=events
@@ -103,7 +105,7 @@ class _Redacted:
 
 
 def _real(flow: Flow, body: Try, stubs: Mapping[str, Any]) -> set[str]:
-    """The steps that do their work. Raises Invalid where one is named that is not there."""
+    """The steps with real tasks. Raises Invalid if one does not exist."""
     named = set(body.real) if isinstance(body.real, list) else set(flow.steps) if body.real else set()
     for step in named - flow.steps.keys():
         raise _no_step(flow, step)
@@ -146,6 +148,16 @@ def _stubs(flow: Flow, body: Try, before: str | None) -> dict[str, Any]:
     if before is not None:
         found[before] = returns(None, after=timedelta(days=36_500))
     return found
+
+
+def _speaking(body: Try) -> set[str]:
+    """The steps whose stubs say what is given or set: that must be what their tasks offer."""
+    lists = {name: given if isinstance(given, list) else [given] for name, given in body.stubs.items()}
+    return {
+        name
+        for name, each in lists.items()
+        if any(stub.output is not None or stub.set is not None for stub in each)
+    }
 
 
 def _stub(flow: Flow, name: str, given: TryStub) -> Stub:

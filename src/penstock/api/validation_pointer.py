@@ -1,4 +1,4 @@
-"""Where in a value something does not fit, as a JSON pointer."""
+"""The place of a validation error in a value, as a JSON pointer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-TRIED = 200
-"""Keys of one map of which the wrong one is looked for."""
+MAX_KEYS = 200
+"""Keys of one map that are searched for the wrong one."""
 
 SHAPES = {
     "^[^=]+=.+$": "must be NAME=VALUE",
@@ -51,18 +51,18 @@ def _choices(kind: Any, parts: list[str]) -> list[str]:
     return next((found for each in get_args(kind) if (found := _choices(each, inside))), [])
 
 
-def _key(told: str, value: Any, kind: Any, parts: list[str]) -> str:
+def _key(message: str, value: Any, kind: Any, parts: list[str]) -> str:
     """The key of a map whose value is wrong, which msgspec does not tell; empty where it cannot be found."""
     held = value
     for part in parts:
         if not isinstance(held, dict | list):
             return ""
         held = held[int(part)] if isinstance(held, list) else held.get(part)
-    for key in list(held)[:TRIED] if isinstance(held, dict) else ():
+    for key in list(held)[:MAX_KEYS] if isinstance(held, dict) else ():
         try:
             msgspec.convert(_with(value, parts, {key: held[key]}), kind)
         except msgspec.ValidationError as error:
-            if str(error) == told:
+            if str(error) == message:
                 return str(key)
     return ""
 

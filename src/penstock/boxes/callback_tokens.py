@@ -1,4 +1,4 @@
-"""Callback addresses: they name one attempt, and nobody can make one up.
+"""Callback addresses: each names one attempt, and nobody can forge one.
 
 An id is the place of the attempt with a keyed digest of it. The key is made once an installation and kept in its
 database, so that every node opens what any of them sealed.
@@ -16,7 +16,7 @@ from typing import Protocol
 from msgspec import DecodeError, Struct, ValidationError, msgpack
 
 NOTE = "installation/callback-key"
-_TAG = 16
+_TAG_BYTES = 16
 
 
 class KeyNotes(Protocol):
@@ -49,7 +49,7 @@ class CallbackTokens:
         """The attempt that an id names; None: it is none of ours."""
         try:
             raw = urlsafe_b64decode(id.encode("ascii") + b"=" * (-len(id) % 4))
-            tag, body = raw[:_TAG], raw[_TAG:]
+            tag, body = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
             if not hmac.compare_digest(tag, await self._tag(body)):
                 return None
             return msgpack.decode(body, type=Attempted)
@@ -60,4 +60,4 @@ class CallbackTokens:
         if self._key is None:
             fresh = token_hex(32)
             self._key = bytes.fromhex(await self._notes.put_note(NOTE, fresh, replace=False) or fresh)
-        return hmac.new(self._key, b"penstock callback\0" + body, sha256).digest()[:_TAG]
+        return hmac.new(self._key, b"penstock callback\0" + body, sha256).digest()[:_TAG_BYTES]

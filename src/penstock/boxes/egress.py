@@ -1,4 +1,4 @@
-"""Where the installation may call: only hosts on the allow-list, and never an inner address that is not listed itself.
+"""Which hosts the installation may call: those on the allow-list; inner addresses must be listed themselves.
 
 Names are resolved here and every address is judged; the connection then goes to a judged address. So a name that
 says something else a moment later (DNS rebinding) leads nowhere.
@@ -45,7 +45,7 @@ INNER = tuple(
         "168.63.129.16/32",
     )
 )
-"""Networks that look like others, or lead to them, beside those that are not global anyway."""
+"""Networks that embed or lead to other addresses, in addition to those that are not global anyway."""
 
 METADATA = frozenset(
     ip_address(each)
@@ -72,7 +72,7 @@ MAX_REMEMBERED = 4096
 
 
 class Denied(Failing):
-    """A call to where nobody allowed it."""
+    """A call to a host that is not allowed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "egress", retry=False)
@@ -137,7 +137,7 @@ class Egress:
             return any(network.num_addresses == 1 and plain in network for network in self._networks)
         return any(plain in network for network in self._networks)
 
-    def connector(self, kept: float) -> TCPConnector:
+    def connector(self, keep_alive: float) -> TCPConnector:
         """What opens connections, to judged addresses alone; one that nobody uses is kept for so many seconds."""
         from aiohttp import TCPConnector
         from aiohttp.abc import AbstractResolver, ResolveResult
@@ -176,7 +176,7 @@ class Egress:
             use_dns_cache=False,
             socket_factory=opened,
             limit=1000,
-            keepalive_timeout=kept,
+            keepalive_timeout=keep_alive,
         )
 
 

@@ -1,4 +1,4 @@
-"""How a built-in task fails: one plain sentence, its kind, and whether another try could help."""
+"""How a built-in task fails: one plain sentence, its kind, and whether a retry could help."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Failing(Exception):
 
 
 class Unusable(Failing):
-    """The call was made, and its answer cannot be used: what was asked for may be done."""
+    """The call was made, but its answer is unusable: the work may have been done."""
 
 
 class Unready(Failing):
-    """The call was never made: something of our own that it needs cannot be had just now."""
+    """The call was never made: something that it needs is unavailable at the moment."""
 
 
 def wrong(message: str) -> Failing:

@@ -1,4 +1,4 @@
-"""How each kind of function is called: what goes into the headers and the body, and how its answer is read."""
+"""How each kind of function is called: headers, body, and how its answer is read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from penstock.boxes.failures import Failing, span_of, wrong
-from penstock.boxes.sending import Answer, Call
-from penstock.boxes.signing import signed
+from penstock.boxes.lambda_signature import signed
+from penstock.boxes.outbound_call import Answer, Call
 from penstock.boxes.task_environment import TaskEnvironment
-from penstock.objects.signing import Keys
+from penstock.objects.s3_signature import Keys
 from penstock.workers.context import Context
 
 JSON = "application/json"
@@ -27,33 +27,35 @@ WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 
 
 def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function is told of the run."""
+    """What a function learns about the run."""
     found = {name: getattr(ctx, name) for name in CONTEXT_FIELDS}
     return {**found, "params": params["params"]} if "params" in params else found
 
 
 async def prepared(
-    world: TaskEnvironment,
+    environment: TaskEnvironment,
     ctx: Context,
     params: Mapping[str, Any],
     extra: Mapping[str, Any],
     headers: Mapping[str, str],
 ) -> Call:
-    """The call that a step asks for; `extra` is told beside the context. Raises Failing."""
+    """The call that a step requests; `extra` is sent with the context. Raises Failing."""
     kind, method = params.get("kind", "plain"), params.get("method", "POST")
-    own = {name: _text(value) for name, value in (await world.revealed_in(ctx, params, "headers")).items()}
+    own = {
+        name: _text(value) for name, value in (await environment.revealed_in(ctx, params, "headers")).items()
+    }
     said = {"traceparent": ctx.traceparent, "Idempotency-Key": ctx.idempotency_key, **headers, **own}
-    url = _url(params, await world.revealed_in(ctx, params, "query"))
+    url = _url(params, await environment.revealed_in(ctx, params, "query"))
     body: bytes | None = None
     if "body" in params:
         body, said = _own_body(params["body"], said)
     elif method not in WITHOUT_BODY:
         context = {**context_of(ctx, params), **extra}
         body, said = _context_body(kind, bool(params.get("structured")), ctx, context, said)
-    said = await _opened(world, ctx, kind, params, said)
+    said = await _opened(environment, ctx, kind, params, said)
     timeout = span_of(params.get("timeout", "30s"), "timeout")
     call = Call(method=method, url=url, headers=said, body=body, timeout=timeout)
-    return await _signed(world, ctx, params, call) if kind in LAMBDA else call
+    return await _signed(environment, ctx, params, call) if kind in LAMBDA else call
 
 
 def _text(value: Any) -> str:
@@ -76,7 +78,7 @@ def _url(params: Mapping[str, Any], query: Mapping[str, Any]) -> str:
     if not query:
         return url
     parts = urlsplit(url)
-    # A blank as %20: whoever checks a signature takes a plus for a plus.
+    # A blank as %20: a receiver that checks a signature reads a plus literally.
     more = urlencode({name: _text(value) for name, value in query.items()}, quote_via=quote)
     return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, more)))))
 
@@ -111,20 +113,20 @@ def _context_body(
 
 
 async def _opened(
-    world: TaskEnvironment, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
+    environment: TaskEnvironment, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
 ) -> dict[str, str]:
     """With the key that opens the function, where its kind has one."""
     if "key" not in params or kind not in ("azure", "google"):
         return said
-    key = _text(await world.revealed(ctx, ("key",), params["key"]))
+    key = _text(await environment.revealed(ctx, ("key",), params["key"]))
     return {**said, "x-functions-key": key} if kind == "azure" else {**said, "Authorization": f"Bearer {key}"}
 
 
-async def _signed(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> Call:
+async def _signed(environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> Call:
     invokes, said = params.get("kind") == "lambda-invoke", dict(call.headers)
     if invokes and params.get("mode") == "async":
         said["X-Amz-Invocation-Type"] = "Event"
-    credentials = await _credentials(world, ctx, params)
+    credentials = await _credentials(environment, ctx, params)
     if credentials is not None:
         region = params.get("region") or _region_of(call.url)
         if not region:
@@ -138,8 +140,8 @@ async def _signed(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any
     return msgspec.structs.replace(call, headers=said)  # not signed: a function URL may be open
 
 
-async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:
-    given = await world.revealed_in(ctx, params, "credentials")
+async def _credentials(environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Keys | None:
+    given = await environment.revealed_in(ctx, params, "credentials")
     if given:
         nested = any(isinstance(each, Mapping | list) for each in given.values())
         if nested or not given.get("id") or not given.get("secret"):

@@ -1,4 +1,4 @@
-"""`http`: calls a function, waits for its answer, its callback, or the state that it tells when asked."""
+"""`http`: calls a function and waits for its answer, its callback, or the state that polling reports."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 from penstock.boxes.callback_tokens import Attempted
 from penstock.boxes.failures import Failing, wrong
 from penstock.boxes.functions import content_of, prepared
-from penstock.boxes.polling import Polling
-from penstock.boxes.sending import Answer, send
+from penstock.boxes.job_poll import Polling
+from penstock.boxes.outbound_call import Answer, send
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
@@ -26,15 +26,15 @@ CALLBACK = "Penstock-Callback"
 """The header with the address to call back."""
 
 
-async def call_http(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def call_http(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of an `http` step. Raises Failing."""
     replace = params.get("tags_mode") == "replace"
-    extra, headers = await _beside(world, ctx, params)
-    call = await prepared(world, ctx, params, extra, headers)
-    polling = Polling(world, ctx, params, call) if params.get("poll") else None
+    extra, headers = await _beside(environment, ctx, params)
+    call = await prepared(environment, ctx, params, extra, headers)
+    polling = Polling(environment, ctx, params, call) if params.get("poll") else None
     if polling is not None and (found := await polling.known()) is not None:
         return taken(found, replace)
-    answer = await send(world, call)
+    answer = await send(environment, call)
     if not _expected(answer, params):
         raise answer.refused()
     if polling is not None:
@@ -45,16 +45,16 @@ async def call_http(world: TaskEnvironment, ctx: Context, **params: Any) -> Outc
 
 
 async def _beside(
-    world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]
+    environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """What is told beside the context: where to call back, and a URL of the object."""
+    """What is sent with the context: the callback address, and a URL of the object."""
     extra: dict[str, Any] = {}
     headers: dict[str, str] = {}
     if params.get("mode") == "async" and not params.get("poll"):
-        extra["callback"] = headers[CALLBACK] = await callback_url(world, ctx)
+        extra["callback"] = headers[CALLBACK] = await callback_url(environment, ctx)
     if params.get("presign"):
         try:
-            extra["object_url"] = await world.presign(str(params["presign"]), ctx.data)
+            extra["object_url"] = await environment.presign(str(params["presign"]), ctx.data)
         except ObjectStoreAway as error:
             raise Failing(str(error)) from None
         except PenstockError as error:
@@ -62,12 +62,12 @@ async def _beside(
     return extra, headers
 
 
-async def callback_url(world: TaskEnvironment, ctx: Context) -> str:
+async def callback_url(environment: TaskEnvironment, ctx: Context) -> str:
     """The address that ends this attempt when it is called. Raises Failing."""
-    if world.public_url is None or world.parts.seals is None:
+    if environment.public_url is None or environment.parts.callback_tokens is None:
         raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")
-    id = await world.parts.seals.issue(Attempted(*ctx.place))
-    return f"{world.public_url.rstrip('/')}/hooks/callback/{id}"
+    id = await environment.parts.callback_tokens.issue(Attempted(*ctx.place))
+    return f"{environment.public_url.rstrip('/')}/hooks/callback/{id}"
 
 
 def _expected(answer: Answer, params: Mapping[str, Any]) -> bool:

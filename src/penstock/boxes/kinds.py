@@ -1,4 +1,4 @@
-"""The tasks that the server does by itself. Add a box here and in `docs/reference/tasks.md`."""
+"""The tasks that the server runs itself. Add a box here and in `docs/reference/tasks.md`."""
 
 from __future__ import annotations
 
@@ -30,28 +30,37 @@ BOXES: tuple[tuple[Offer, Any], ...] = (
 """Palette entry and what is done: `async (world, ctx, **params) -> Outcome`."""
 
 
-def tasks_in(world: TaskEnvironment) -> dict[str, Task]:
+def tasks_in(environment: TaskEnvironment) -> dict[str, Task]:
     """The built-in tasks as a worker runs them, by name."""
     return {
         offer.name: Task(
-            _done(world, offer, does), offer, takes_context=True, is_async=True, arguments=None, open=True
+            _done(environment, offer, does),
+            offer,
+            takes_context=True,
+            is_async=True,
+            arguments=None,
+            open=True,
         )
         for offer, does in BOXES
-        if world.only is None or offer.name in world.only
+        if environment.only is None or offer.name in environment.only
     }
 
 
-def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
+def _done(environment: TaskEnvironment, offer: Offer, does: Any) -> Any:
     """The box in its world: redacted if it was given secrets, and a call that was denied is written down."""
 
     async def done(ctx: Context, **params: Any) -> Outcome:
         try:
-            outcome: Outcome = await does(world, ctx, **_fitting(offer, params))
+            outcome: Outcome = await does(environment, ctx, **_fitting(offer, params))
         except Failing as failing:
             outcome = failing.outcome
-        if isinstance(outcome, Failed) and outcome.error.kind == "egress" and world.parts.record is not None:
+        if (
+            isinstance(outcome, Failed)
+            and outcome.error.kind == "egress"
+            and environment.parts.record is not None
+        ):
             workflow, run = ctx.run["workflow"], ctx.run["id"]
-            await world.parts.record(
+            await environment.parts.record(
                 AuditRow(
                     actor=f"workflow {workflow}",
                     token_id=None,
@@ -61,8 +70,8 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
                     reason=outcome.error.message[:1000],
                 )
             )
-        if isinstance(outcome, Done) and ctx.secrets and world.parts.redaction is not None:
-            return redacted_answer(outcome, await world.parts.redaction())
+        if isinstance(outcome, Done) and ctx.secrets and environment.parts.redaction is not None:
+            return redacted_answer(outcome, await environment.parts.redaction())
         return outcome
 
     return done

@@ -19,7 +19,7 @@ from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.workers.context import Context
 
-SECONDS = 30.0
+SMTP_TIMEOUT = 30.0
 MAX_ADDRESSES = 100
 """Addresses that one mail may go to."""
 
@@ -37,7 +37,7 @@ class Server(Struct, frozen=True):
 
     @property
     def writes_as(self) -> str:
-        """The sender where none is said; who signs in may be a key (`apikey`, `AKIA…`), which is no address."""
+        """The default sender; the user name may be a key (`apikey`, `AKIA…`), which is no address."""
         user = self.user if self.user is not None and "@" in self.user else None
         return self.sender or user or f"penstock@{self.host}"
 
@@ -62,17 +62,17 @@ class Server(Struct, frozen=True):
         )
 
 
-async def send_mail(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def send_mail(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of a `mail` step. Raises Failing."""
-    message, to = _message(params, ctx.idempotency_key, server_of(world))
-    had = await _had(world, ctx)
-    codes = await deliver(world, message, [each for each in to if each not in (*had.got, *had.refused)])
+    message, to = _message(params, ctx.idempotency_key, server_of(environment))
+    had = await _had(environment, ctx)
+    codes = await deliver(environment, message, [each for each in to if each not in (*had.got, *had.refused)])
     refused = [each for each in to if each in had.refused or codes.get(each, 0) >= 500]
     got = [each for each in to if each in had.got or each not in (*codes, *refused)]
     if any(code < 500 for code in codes.values()):
         # For the next attempt: who got the mail must not get it again because another was put off.
-        if world.parts.jobs is not None:
-            await world.parts.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
+        if environment.parts.jobs is not None:
+            await environment.parts.jobs.keep(ctx, msgspec.json.encode(Had(got, refused)).decode())
         raise _refused(codes)
     if not got:
         raise _refused(codes)
@@ -88,27 +88,29 @@ class Had(Struct, frozen=True):
     refused: list[str] = []
 
 
-async def _had(world: TaskEnvironment, ctx: Context) -> Had:
-    kept = await world.parts.jobs.known(ctx) if world.parts.jobs is not None and ctx.again else None
+async def _had(environment: TaskEnvironment, ctx: Context) -> Had:
+    kept = (
+        await environment.parts.jobs.known(ctx) if environment.parts.jobs is not None and ctx.again else None
+    )
     return Had() if kept is None else msgspec.json.decode(kept, type=Had)
 
 
-def server_of(world: TaskEnvironment) -> Server:
+def server_of(environment: TaskEnvironment) -> Server:
     """Raises Failing."""
-    if world.smtp_url is None:
+    if environment.smtp_url is None:
         raise wrong(
             "there is no mail server: an administrator can set `smtp_url`, such as smtp://mail.example"
         )
     try:
-        return Server.of(world.smtp_url)
+        return Server.of(environment.smtp_url)
     except ValueError as error:
         raise wrong(f"`smtp_url` {error}") from None
 
 
-async def tell_by_mail(world: TaskEnvironment, to: Any, subject: str, text: str, key: str) -> None:
+async def tell_by_mail(environment: TaskEnvironment, to: Any, subject: str, text: str, key: str) -> None:
     """A mail of the engine itself, such as a reminder. Raises Failing."""
-    message, addresses = _message({"to": to, "subject": subject, "text": text}, key, server_of(world))
-    codes = await deliver(world, message, addresses)
+    message, addresses = _message({"to": to, "subject": subject, "text": text}, key, server_of(environment))
+    codes = await deliver(environment, message, addresses)
     if all(each in codes for each in addresses):
         raise _refused(codes)
 
@@ -128,7 +130,7 @@ def _message(params: Mapping[str, Any], key: str, server: Server) -> tuple[Email
         message["Reply-To"] = addresses(params["reply_to"], "reply_to")[0]
     message["Subject"] = _line(params.get("subject") or "", "subject")
     message["Date"] = formatdate()
-    # The same over all attempts: a mail that was sent twice is told so by its readers.
+    # The same over all attempts: mail readers recognise a mail that was sent twice.
     message["Message-ID"] = f"<{key}@penstock.invalid>"
     message.set_content(str(params.get("text") or ""))
     return message, [parseaddr(each)[1] for each in (*to, *copies)]
@@ -163,9 +165,9 @@ def _line(text: Any, what: str) -> str:
     return text
 
 
-async def deliver(world: TaskEnvironment, message: EmailMessage, to: list[str]) -> dict[str, int]:
+async def deliver(environment: TaskEnvironment, message: EmailMessage, to: list[str]) -> dict[str, int]:
     """Whom the server refused, and by which code; the others got the mail. Raises Failing."""
-    server = server_of(world)
+    server = server_of(environment)
     try:
         return await asyncio.to_thread(_deliver, server, message, to)
     except smtplib.SMTPResponseException as error:
@@ -177,7 +179,7 @@ async def deliver(world: TaskEnvironment, message: EmailMessage, to: list[str]) 
 
 
 def _refused(codes: Mapping[str, int]) -> Failing:
-    """Who is put off, to be tried again; where nobody is, who is refused for good."""
+    """The recipients to retry; if there are none, those that are rejected for good."""
     later = [each for each, code in codes.items() if code < 500]
     if later:
         return _failing(f"puts off {', '.join(later)[:200]}", codes[later[0]])
@@ -192,9 +194,9 @@ def _failing(what: str, code: int) -> Failing:
 def _deliver(server: Server, message: EmailMessage, to: list[str]) -> dict[str, int]:
     trust = ssl.create_default_context()
     if server.secure:
-        client: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=SECONDS, context=trust)
+        client: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=SMTP_TIMEOUT, context=trust)
     else:
-        client = smtplib.SMTP(server.host, server.port, timeout=SECONDS)
+        client = smtplib.SMTP(server.host, server.port, timeout=SMTP_TIMEOUT)
     with client:
         if server.starttls:
             client.starttls(context=trust)

@@ -1,4 +1,4 @@
-"""What a command left behind: processes that outlive it, also those that left its group and session."""
+"""Processes that outlive a command, including those that left its group and session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def kill_all(pid: int, mark: str, *, lives: bool) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     killed: set[int] = set()
-    # One may be born of another while they are looked for.
+    # A process may start another one during the search.
     while found := _descent({pid} if lives else set(), mark) - killed:
         for each in found:
             with suppress(ProcessLookupError, PermissionError):
@@ -52,7 +52,7 @@ def _parents() -> Iterator[tuple[int, int]]:
 
 
 def _read(path: str) -> bytes:
-    """Empty for what is gone, or belongs to somebody else."""
+    """Empty for a process that no longer exists or belongs to another user."""
     try:
         with open(path, "rb") as file:
             return file.read()

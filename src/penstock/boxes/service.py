@@ -1,7 +1,7 @@
-"""`service`: drives a remote task service: asks for an action, then for its state until that is an end.
+"""`service`: drives a remote task service: requests an action, then polls its state until that is final.
 
 After an attempt that was lost it first asks for the state: a service that knows the task is not asked to begin again.
-A state that cannot be had, or cannot be, says nothing of the work: it is asked for again, as often as `misses` says.
+An unavailable or impossible state says nothing about the work: it is requested again, up to `misses` times.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import Any
 import msgspec
 
 from penstock.boxes.failures import Failing, Unready, Unusable, span_of, wrong
-from penstock.boxes.sending import Answer, Call, send
+from penstock.boxes.outbound_call import Answer, Call, send
 from penstock.boxes.states import States, spelled
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.workers.context import Context
 
-STATUS = "get_status"
-UNASKED = (405, 501)
-"""Answers to `get_status` of a service that only reports by itself, where they come again and again."""
-GONE = (404, 409, 410)
-"""Answers to a cancel that comes too late: the service may have done its work."""
+GET_STATUS = "get_status"
+STATUS_UNSUPPORTED = (405, 501)
+"""Repeated answers to `get_status` of a service that only reports by itself."""
+CANCEL_TOO_LATE = (404, 409, 410)
+"""Answers to a cancel that comes too late: the service may have finished."""
 BUSY = 503
 """With it, and with 400 to 499, a service refuses; other codes may be those of something in between."""
 MAX_BAD_ANSWERS = 3
 """Answers in a row that say it has forgotten the action, or only reports, before that counts: one may be a slip."""
 
-WAIT = timedelta(milliseconds=500)
-"""Between two tries to make a call ready."""
+PREPARATION_RETRY_DELAY = timedelta(milliseconds=500)
+"""Between two attempts to prepare a call."""
 
 
-async def drive_service(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def drive_service(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of a `service` step. Raises Failing."""
-    return await _Driver(world, ctx, params, States.of(params)).run()
+    return await _Driver(environment, ctx, params, States.of(params)).run()
 
 
 def _map(params: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _map(params: Mapping[str, Any], name: str) -> dict[str, Any]:
 def outcome_of(
     states: States, state: str | None, body: Any, params: Mapping[str, Any] | None = None
 ) -> Outcome | None:
-    """What a state that was told comes to; None: the work goes on."""
+    """The outcome of a reported state; None if the work continues."""
     port = states.port(state)
     if port is None:
         return None
@@ -65,16 +65,16 @@ def _said(message: str, state: str, answer: Any) -> Failing:
 
 
 class _Withdrawn(Failing):
-    """Nobody waits for the attempt any more."""
+    """The attempt is no longer wanted."""
 
 
 class _Driver:
     """One attempt with what it needs."""
 
     def __init__(
-        self, world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], states: States
+        self, environment: TaskEnvironment, ctx: Context, params: Mapping[str, Any], states: States
     ) -> None:
-        self._world, self._ctx, self._params, self._states = world, ctx, params, states
+        self._environment, self._ctx, self._params, self._states = environment, ctx, params, states
         self._timeout = span_of(params.get("request_timeout", "30s"), "request_timeout")
         self._body, self._args = (_map(params, name) for name in ("body", "args"))
         self._action = str(params.get("action", "start"))
@@ -87,11 +87,11 @@ class _Driver:
         """The end of the attempt, whose calls are then over."""
         if self._params.get("key") is None or self._params.get("turn") is not None:
             return await self._run()
-        with self._world.calling(self._params["key"]):
+        with self._environment.calling(self._params["key"]):
             return await self._run()
 
     async def _run(self) -> Outcome:
-        if self._action == STATUS:
+        if self._action == GET_STATUS:
             return await self._watch(at_once=True)
         asks_first = self._ctx.again or self._params.get("ask_first") is True
         known = body = await self._asked_before() if asks_first else None
@@ -111,7 +111,7 @@ class _Driver:
         if poll == "never":
             return Parked(waits="report")
         while True:
-            await self._world.pause(every)
+            await self._environment.pause(every)
             found = await self._look(every)
             if found is None and self._forgotten >= MAX_BAD_ANSWERS:
                 self._forgotten = 0
@@ -165,7 +165,7 @@ class _Driver:
             return None if self._states.any else self._unclear(failing)
 
     def _counts(self, known: Any) -> bool:
-        """Whether what the service knows of an earlier attempt spares asking again."""
+        """Whether the service still knows an earlier attempt, so no new request is needed."""
         if self._params.get("known") is None:
             return True
         state, _ = self._states.read(known)
@@ -181,21 +181,21 @@ class _Driver:
 
     async def _over_before(self, status: int) -> Any:
         """What a service says of a task that it cannot cancel any more; None: nothing that counts."""
-        if status not in GONE or self._params.get("turn") is None:
+        if status not in CANCEL_TOO_LATE or self._params.get("turn") is None:
             return None
         known = await self._asked_before()
         return known if known is not None and self._counts(known) else None
 
     async def _asked_before(self) -> Any:
-        """What the service says of a task that an earlier attempt began; None: it does not know it."""
+        """What the service reports about a task that an earlier attempt began; None if it does not know it."""
         try:
-            answer = await self._send(STATUS)
+            answer = await self._send(GET_STATUS)
             return answer.json(typed=False) if 200 <= answer.status < 300 and answer.body else None
         except Failing:
             return None
 
     async def _look(self, every: timedelta) -> Outcome | None:
-        """What its state comes to; None: it is still at work. Raises Failing after so many misses in a row."""
+        """The outcome of its state; None if it still works. Raises Failing after too many misses in a row."""
         left, patient = int(self._params.get("misses", 0)), self._params.get("patient") is True
         while True:
             try:
@@ -207,12 +207,12 @@ class _Driver:
                 if left < 0:
                     raise
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "missed": str(failing)})
-            await self._world.pause(every)
+            await self._environment.pause(every)
 
     async def _seen(self) -> Outcome | None:
-        """The same, asked once. Raises Failing where its state cannot be had, or cannot be."""
-        answer = await self._send(STATUS)
-        if answer.status in UNASKED and self._unasked is not None:
+        """The same, asked once. Raises Failing if its state is unavailable or impossible."""
+        answer = await self._send(GET_STATUS)
+        if answer.status in STATUS_UNSUPPORTED and self._unasked is not None:
             self._unasked += 1
             return Parked(waits="report") if self._unasked >= MAX_BAD_ANSWERS else None
         if not 200 <= answer.status < 300:
@@ -238,39 +238,45 @@ class _Driver:
 
         It says nothing of the service; the time of the step, or of the run, bounds it.
         """
-        args = self._args if action != STATUS else {}
+        args = self._args if action != GET_STATUS else {}
         body = msgspec.json.encode({"action": action, **self._body, **args})
         turn = self._params.get("turn", self._params.get("key"))
         while True:
             try:
                 await self._announce()
-                return await self._world.in_turn(turn, lambda: self._once(body, action == STATUS))
+                return await self._environment.in_turn(turn, lambda: self._once(body, action == GET_STATUS))
             except PenstockError:
                 pass  # the database is unavailable, or this engine is closing: nothing can be reported
             except Unready as why:
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "waits": str(why)})
-            await self._world.pause(WAIT)  # not in the turn, where who cancels would wait for it too
+            await self._environment.pause(
+                PREPARATION_RETRY_DELAY
+            )  # not in the turn, where who cancels would wait for it too
 
     async def _announce(self) -> None:
         """What has a `turn` waits for calls of other nodes, what has only a `key` tells them that it calls."""
-        turns, turn, key = self._world.parts.turns, self._params.get("turn"), self._params.get("key")
-        if turns is None:
+        call_order, turn, key = (
+            self._environment.parts.call_order,
+            self._params.get("turn"),
+            self._params.get("key"),
+        )
+        if call_order is None:
             return
         if turn is not None:
-            await turns.others_over(str(turn))
-        elif key is not None and not await turns.begin(str(key), self._timeout, self._ctx.place):
+            await call_order.others_over(str(turn))
+        elif key is not None and not await call_order.begin(str(key), self._timeout, self._ctx.place):
             raise _Withdrawn("the step was withdrawn before the service was called")
 
     async def _once(self, body: bytes, repeatable: bool) -> Answer:
         """One call; where the service does not accept a secret that this process makes, another with a new one."""
-        answer = await send(self._world, await self._call(body, repeatable))
-        if answer.status == 401 and self._world.renew(self._ctx, answer.call.headers):
-            answer = await send(self._world, await self._call(body, repeatable))
+        answer = await send(self._environment, await self._call(body, repeatable))
+        if answer.status == 401 and self._environment.renew(self._ctx, answer.call.headers):
+            answer = await send(self._environment, await self._call(body, repeatable))
         return answer
 
     async def _call(self, body: bytes, repeatable: bool) -> Call:
         # Each time: a token may end while a service works, and a service may move.
-        own = await self._world.revealed_in(self._ctx, self._params, "headers")
+        own = await self._environment.revealed_in(self._ctx, self._params, "headers")
         headers = {"Content-Type": "application/json", **{name: str(value) for name, value in own.items()}}
         url, timeout = await self._address(), self._timeout
         return Call(
@@ -279,6 +285,6 @@ class _Driver:
 
     async def _address(self) -> str:
         """Where it is now: a service may move while it works."""
-        name, finds = self._params.get("service"), self._world.addresses
+        name, finds = self._params.get("service"), self._environment.addresses
         found = None if name is None or finds is None else await finds(str(name))
         return found or str(self._params["url"])

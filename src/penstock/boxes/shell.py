@@ -1,4 +1,4 @@
-"""`shell`: a command on a worker that allows it, inside one folder, and killed as a whole where it is not wanted."""
+"""`shell`: a command on a worker that allows it, inside one folder, and killed with all its children on cancel."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from penstock.workers.task import Task
 PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "TMPDIR")
 """Variables of the worker that a command sees; no others, for some are secret."""
 
-LOOK = 0.02
-"""Seconds between two looks at a command whose pipes are open."""
+POLL_INTERVAL = 0.02
+"""Seconds between two checks of a command whose pipes are open."""
 
-LAST_WORDS = 1.0
-"""Seconds for which an ended command is still heard, where something holds its pipes that cannot be ended."""
+OUTPUT_TIMEOUT = 1.0
+"""Seconds to keep reading from an ended command whose pipes another process holds."""
 
-SHOWN = 2000
+MAX_SHOWN = 2000
 """Characters of the error output that are shown."""
 
 
@@ -78,7 +78,9 @@ async def _run(root: Path, ctx: Context, params: Mapping[str, Any]) -> Outcome:
         ctx.log.info("%s", line)
     if code:
         ended = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        raise Failing(f"the command '{command[0]}' {ended}", detail={"code": code, "stderr": errors[-SHOWN:]})
+        raise Failing(
+            f"the command '{command[0]}' {ended}", detail={"code": code, "stderr": errors[-MAX_SHOWN:]}
+        )
     return Done(output=_output(command[0], bytes(talk.output)))
 
 
@@ -98,7 +100,7 @@ class _Talk:
     async def ended(self) -> int:
         """The exit code. Some loops tell it only when all pipes are closed, which a child may hold open."""
         while self._process.returncode is None and not self._all.done():
-            await asyncio.wait({self._all}, timeout=LOOK)
+            await asyncio.wait({self._all}, timeout=POLL_INTERVAL)
         code = self._process.returncode
         return await self._process.wait() if code is None else code
 
@@ -106,7 +108,7 @@ class _Talk:
         """Hear what was still said, and the end; what nobody could end may hold the pipes, and is not waited for."""
         end = asyncio.ensure_future(self._process.wait())
         both: set[asyncio.Future[Any]] = {self._all, end}
-        await asyncio.wait(both, timeout=LAST_WORDS)
+        await asyncio.wait(both, timeout=OUTPUT_TIMEOUT)
         if not (self._all.done() and end.done()):
             end.cancel()
             self._all.cancel()
@@ -120,10 +122,10 @@ async def _tell(pipe: asyncio.StreamWriter, said: bytes) -> None:
     pipe.close()
 
 
-async def _hear(pipe: asyncio.StreamReader, kept: bytearray) -> None:
+async def _hear(pipe: asyncio.StreamReader, output: bytearray) -> None:
     while part := await pipe.read(65536):
-        kept += part
-        del kept[: -(payload_limit() + 4096)]
+        output += part
+        del output[: -(payload_limit() + 4096)]
 
 
 def _output(command: str, output: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""The states that remote services tell: which of them end a step, and on which port."""
+"""The states that remote services report: which of them end a step, and on which port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class States(Struct, frozen=True):
     until: tuple[str, ...] = UNTIL
     failed: tuple[str, ...] = FAILED
     canceled: tuple[str, ...] = CANCELED
-    goes_on: tuple[str, ...] | None = None  # states in which it is still at work; None: any
+    goes_on: tuple[str, ...] | None = None  # states in which it still works; None: any
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> States:
@@ -40,11 +40,11 @@ class States(Struct, frozen=True):
         )
 
     def broken(self, state: str) -> bool:
-        """Whether a service says with it that it will not do its work, or not any more."""
+        """Whether it means that the service will not do the work, or has stopped."""
         return spelled(state) in (*self.failed, *self.canceled)
 
     def strange(self, state: str | None) -> bool:
-        """Whether a state that ends nothing cannot be while the service is at work."""
+        """Whether a state that ends nothing is impossible while the service works."""
         if self.goes_on is None or self.port(state) is not None:
             return False
         return state is None or spelled(state) not in self.goes_on
@@ -55,7 +55,7 @@ class States(Struct, frozen=True):
         return ANY in self.until
 
     def port(self, state: str | None) -> str | None:
-        """The port that a state ends the step on; None: it goes on."""
+        """The port on which a state ends the step; None if it continues."""
         name = None if state is None else spelled(state)
         for port, names in (("done", self.until), ("failed", self.failed), ("canceled", self.canceled)):
             if name in names:

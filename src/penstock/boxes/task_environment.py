@@ -1,4 +1,4 @@
-"""What the built-in tasks may reach: hosts, the mail server, secrets, and where callbacks come in."""
+"""What the built-in tasks may reach: hosts, the mail server, secrets, and the address of callbacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.secret_references import Path, reference
 from penstock.flow.values.payload import payload_limit as limit_in_force
 from penstock.objects.stores import Stores
-from penstock.objects.updating import presign
+from penstock.objects.write_back import presign
 from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.store.rows.access import AuditRow
@@ -26,11 +26,11 @@ from penstock.store.rows.access import AuditRow
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-    from penstock.boxes.polling import Jobs
+    from penstock.boxes.job_poll import Jobs
     from penstock.workers.context import Context
 
 Resolve = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
-"""The values of secrets. Raises PenstockError where one is not there."""
+"""The values of secrets. Raises PenstockError if one does not exist."""
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ and what is sent at that moment is lost."""
 
 
 class OtherCalls(Protocol):
-    """Which calls are under way on all nodes."""
+    """The active calls of all nodes."""
 
     async def begin(self, key: str, span: timedelta, place: tuple[str, int, int | None, int]) -> bool:
         """Announce a call; False: the attempt was withdrawn, and must not call."""
@@ -49,7 +49,7 @@ class OtherCalls(Protocol):
         """All calls under a key are over."""
 
     async def others_over(self, key: str) -> None:
-        """Wait until no other node can have a call under way."""
+        """Wait until no other node can have an active call."""
 
 
 Record = Callable[[AuditRow], Awaitable[None]]
@@ -59,11 +59,11 @@ Redaction = Callable[[], Awaitable[Callable[[Any], Any]]]
 class EnvironmentParts(Struct, frozen=True, kw_only=True):
     """What an engine gives the environment of its tasks."""
 
-    seals: CallbackTokens | None = None  # of the store; none where nobody could call back
+    callback_tokens: CallbackTokens | None = None  # of the store; none where nobody could call back
     jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
     record: Record | None = None  # where what was denied is written down
     redaction: Redaction | None = None  # with every secret of the moment
-    turns: OtherCalls | None = None  # of the store; none where there is one process only
+    call_order: OtherCalls | None = None  # of the store; none where there is one process only
     rested: Callable[[], None] | None = None  # who is told that one more only waits
 
 
@@ -93,9 +93,9 @@ class TaskEnvironment:
         self.addresses: Callable[[str], Awaitable[str | None]] | None = None
         self._callers: Counter[str] = Counter()  # attempts under way, by key
         self._ends: set[asyncio.Task[None]] = set()
-        self.resting = 0  # attempts that only wait for the time to ask again
+        self.idle = 0  # attempts that only wait for the time to ask again
         self._hurry = asyncio.Event()
-        self._turns: dict[str, asyncio.Future[Any]] = {}
+        self._calls: dict[str, asyncio.Future[Any]] = {}
         self._sessions: dict[float, ClientSession] = {}  # by how long they keep connections
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -113,13 +113,13 @@ class TaskEnvironment:
             try:
                 return await self.own[name]()
             except PenstockError as error:
-                raise Unready(f"the secret '{name}' cannot be had: {error}") from None
+                raise Unready(f"the secret '{name}' is unavailable: {error}") from None
         if self.secrets is None:
             raise wrong(f"there are no secrets in this process, so none is named '{name}'")
         try:
             return (await self.secrets([name]))[name]
         except (StoreError, SecretKeyError) as error:  # another node may have the key
-            raise Unready(f"the secret '{name}' cannot be had: {error}") from None
+            raise Unready(f"the secret '{name}' is unavailable: {error}") from None
         except PenstockError as error:
             raise wrong(f"{error}") from None
 
@@ -139,7 +139,7 @@ class TaskEnvironment:
         return {key: await self.revealed(ctx, (name, key), each) for key, each in found.items()}
 
     def renew(self, ctx: Context, sent: Mapping[str, str]) -> bool:
-        """Have the secrets in headers that were sent made anew; False: this process makes none of them."""
+        """Renew the secrets in sent headers; False if this process makes none of them."""
         named = {
             str(path[1]): name
             for path, name in ctx.secrets.items()
@@ -155,13 +155,13 @@ class TaskEnvironment:
         if self._loop is not asyncio.get_running_loop():  # it takes nobody's place
             yield
             return
-        self.resting += 1
+        self.idle += 1
         if self.parts.rested is not None:
             self.parts.rested()
         try:
             yield
         finally:
-            self.resting -= 1
+            self.idle -= 1
 
     async def pause(self, span: timedelta) -> None:
         """Rest so long, or until somebody hurries."""
@@ -182,7 +182,7 @@ class TaskEnvironment:
         if key is None:
             return await does()
         name = str(key)
-        before = self._turns.get(name)
+        before = self._calls.get(name)
 
         async def doing() -> T:
             if before is not None:
@@ -190,35 +190,35 @@ class TaskEnvironment:
             return await does()
 
         def over(done: asyncio.Future[T]) -> None:
-            if self._turns.get(name) is done:
-                del self._turns[name]
+            if self._calls.get(name) is done:
+                del self._calls[name]
             if not done.cancelled():
                 done.exception()  # looked at, also where the step no longer waits for it
 
-        turn = self._turns[name] = asyncio.ensure_future(doing())
+        turn = self._calls[name] = asyncio.ensure_future(doing())
         turn.add_done_callback(over)
         return await asyncio.shield(turn)
 
     @contextmanager
     def calling(self, key: Any) -> Iterator[None]:
         """An attempt that calls under a key; once its last call is over, other nodes need not wait for it."""
-        name, turns = str(key), self.parts.turns
+        name, call_order = str(key), self.parts.call_order
         self._callers[name] += 1
         try:
             yield
         finally:
             self._callers[name] -= 1
-            if turns is not None:
-                end = asyncio.create_task(self._forget(turns, name))
+            if call_order is not None:
+                end = asyncio.create_task(self._forget(call_order, name))
                 self._ends.add(end)
                 end.add_done_callback(self._ends.discard)
 
-    async def _forget(self, turns: OtherCalls, name: str) -> None:
-        if (last := self._turns.get(name)) is not None:
+    async def _forget(self, call_order: OtherCalls, name: str) -> None:
+        if (last := self._calls.get(name)) is not None:
             await asyncio.wait([last])
         if not self._callers[name]:
             del self._callers[name]
-            await turns.end(name)
+            await call_order.end(name)
 
     @asynccontextmanager
     async def http(self, repeatable: bool) -> AsyncIterator[ClientSession]:
@@ -226,20 +226,20 @@ class TaskEnvironment:
 
         Only what is `repeatable` may go over a connection whose other end may be gone by then.
         """
-        kept = KEEP_ALIVE if repeatable else SHORT_KEEP_ALIVE
+        keep_alive = KEEP_ALIVE if repeatable else SHORT_KEEP_ALIVE
         if self._loop is asyncio.get_running_loop():
-            if kept not in self._sessions:
-                self._sessions[kept] = self._new_session(kept)
-            yield self._sessions[kept]
+            if keep_alive not in self._sessions:
+                self._sessions[keep_alive] = self._new_session(keep_alive)
+            yield self._sessions[keep_alive]
             return
-        async with self._new_session(kept) as own:
+        async with self._new_session(keep_alive) as own:
             yield own
 
-    def _new_session(self, kept: float) -> ClientSession:
+    def _new_session(self, keep_alive: float) -> ClientSession:
         from aiohttp import ClientSession, DummyCookieJar
 
         return ClientSession(
-            connector=self.egress.connector(kept),
+            connector=self.egress.connector(keep_alive),
             cookie_jar=DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,

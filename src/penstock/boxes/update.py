@@ -1,4 +1,4 @@
-"""`update`: writes the run's tags, or what the step says, back to the object that the run is about."""
+"""`update`: writes the run's tags, or those of the step, back to the object that the run is about."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from penstock.flow.model.run_input import Done, Outcome
 from penstock.objects.context import MARK
 from penstock.objects.errors import ObjectStoreAway
 from penstock.objects.protocol import Object
-from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
+from penstock.objects.write_back import Target, UpdateRequest, target_of, write_back
 from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.workers.context import Context
 
 
-async def update_object(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
+async def update_object(environment: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of an `update` step. Raises Failing."""
     try:
-        target = target_of(world.stores, ctx.data, params)
-        written = await write_back(world.stores, _update_request(ctx, target, params))
+        target = target_of(environment.stores, ctx.data, params)
+        written = await write_back(environment.stores, _update_request(ctx, target, params))
     except (ObjectStoreAway, StoreError, SecretKeyError) as error:  # another node may have the key
         raise Failing(str(error)) from None
     except PenstockError as error:
@@ -62,7 +62,7 @@ def _output(written: Object) -> dict[str, Any]:
 
 
 def _changed(data: Any, target: Target, written: Object) -> dict[str, Any] | None:
-    """What the run knows of its object from now on: steps after this one are about the version that was made."""
+    """The run's new view of its object: later steps use the version that was written."""
     if not isinstance(data, dict) or data.get("key") != target.key:
         return None
     known = {"version": written.version, "etag": written.etag}

@@ -1,1 +1,4 @@
-"""Penstock inside your own program: loading and checking definitions, publishing and running them."""
+"""Penstock inside your own program: `Engine` and its parts, one for each group of public methods.
+
+Not here: decisions about runs and their batches (`runtime`), and HTTP (`api`).
+"""

@@ -1,4 +1,4 @@
-"""The part of the engine for applications: calls to others where the installation may, and workflows of their own."""
+"""The part of the engine for applications: permitted calls to other systems, and workflows of their own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 
 from penstock.boxes.failures import Failing
-from penstock.boxes.sending import Answer, Call, send
+from penstock.boxes.outbound_call import Answer, Call, send
 from penstock.boxes.task_environment import TaskEnvironment
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.errors import PenstockError
 
 NOWHERE = TaskEnvironment()
@@ -27,8 +27,8 @@ class CallFailed(PenstockError):
 class ApplicationServices:
     """Calls to the outside, and what an application keeps to itself: secrets, workflows."""
 
-    def __init__(self, running: Running) -> None:
-        self._running, self._world = running, running.world
+    def __init__(self, running: EngineServices) -> None:
+        self._running, self._environment = running, running.environment
 
     async def fetch(
         self,
@@ -42,7 +42,7 @@ class ApplicationServices:
         """What a service answers, whatever its status: `status`, `headers`, `body`, `json()`. Raises CallFailed."""
         call = Call(method=method, url=url, headers=dict(headers or {}), body=body, timeout=timeout)
         try:
-            return await send(self._world or NOWHERE, call)
+            return await send(self._environment or NOWHERE, call)
         except Failing as failing:
             raise CallFailed(str(failing), failing.outcome.error.kind) from None
 
@@ -62,15 +62,15 @@ class ApplicationServices:
             self._running.vault.redactor.learn_made(name, value)
             return value
 
-        if self._world is not None:
-            self._world.own[name] = learned
+        if self._environment is not None:
+            self._environment.own[name] = learned
             if renew is not None:
-                self._world.renewals[name] = renew
+                self._environment.renewals[name] = renew
 
     async def give_addresses(self, finds: Callable[[str], Awaitable[str | None]]) -> None:
         """Let `service` steps name a `service`: `finds` tells at each call where that is now; None: at its `url`."""
-        if self._world is not None:
-            self._world.addresses = finds
+        if self._environment is not None:
+            self._environment.addresses = finds
 
     async def manage(self, workflow: str, by: str) -> None:
         """From now on only who is `acting_for` this workflow may publish, start and change it and its runs by hand.
@@ -78,9 +78,9 @@ class ApplicationServices:
         Anybody else is told that it belongs to `by`; so are the tokens under `/custom/<workflow>/`. Reading and
         canceling are free.
         """
-        self._running.node.flows.managers[workflow] = by
+        self._running.node.owners[workflow] = by
 
     async def ask_services_now(self) -> None:
         """Let the `service` steps of this process ask for the state of their tasks now, not at the next time."""
-        if self._world is not None:
-            self._world.hurry()
+        if self._environment is not None:
+            self._environment.hurry()

@@ -14,15 +14,16 @@ from msgspec import Struct
 
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.application import ApplicationServices
+from penstock.engine.approvals import ApprovalDecisions
 from penstock.engine.authoring.drafts import Drafts
-from penstock.engine.decisions_and_reports import DecisionsAndReports
-from penstock.engine.follow import Following
+from penstock.engine.callbacks import Callbacks
 from penstock.engine.operations import Operations
 from penstock.engine.options import boxes_for, tasks_given, validate_options
-from penstock.engine.read import RunQueries
+from penstock.engine.run_queries import RunQueries
+from penstock.engine.run_stream import Following
 from penstock.engine.runs import Calls, Runs
 from penstock.engine.schedules import Schedules
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.engine.sync import SyncEngine, closed
 from penstock.engine.workflows import Workflows
 from penstock.objects.stores import Stores
@@ -30,14 +31,14 @@ from penstock.runtime.commands.ownership import acting_for
 from penstock.sources.triggers.trigger import Means
 from penstock.store.call_outcome import current_call, one_call
 from penstock.store.protocol import Store
-from penstock.topics.opening import validate_urls
+from penstock.topics.buses import validate_urls
 from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.execute.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY
 from penstock.workers.worker.worker import CONCURRENCY
 
-CALLS = 32
-"""How many workflows may be called at a time; others wait, within their own limit."""
+MAX_CONCURRENT_CALLS = 32
+"""Workflows that are called at a time; others wait, within their own time-out."""
 
 MEMORY = "memory:"
 
@@ -53,7 +54,8 @@ class Parts(Struct, frozen=True):
     calls: Calls
     queries: RunQueries
     operations: Operations
-    decisions: DecisionsAndReports
+    approval_decisions: ApprovalDecisions
+    callbacks: Callbacks
     applications: ApplicationServices
 
 
@@ -100,7 +102,7 @@ class Engine:
         grace: float | None = None,
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
-        running: Running | None = None,
+        running: EngineServices | None = None,
         fleet: ExecutorFactory | None = None,
         feed: bool = True,
         stores: Mapping[str, str] | None = None,
@@ -111,12 +113,12 @@ class Engine:
         validate_urls(buses or {})
         self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
         self._means = Means(stores=Stores(stores), buses=buses or {})
-        self._world = world or TaskEnvironment(only=boxes_for(url, stores))
+        self._environment = world or TaskEnvironment(only=boxes_for(url, stores))
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
-        self._calls = ShortCalls(CALLS, "penstock-call")
+        self._calls = ShortCalls(MAX_CONCURRENT_CALLS, "penstock-call")
         self._running = running
         self._parts = None if running is None else self._compose(running)
         self._opening = asyncio.Lock()
@@ -185,13 +187,13 @@ class Engine:
 
     # -- people and services ---------------------------------------------------------------------------------
 
-    approvals = delegate("decisions", DecisionsAndReports.approvals)
-    approvals_page = delegate("decisions", DecisionsAndReports.approvals_page)
-    approval = delegate("decisions", DecisionsAndReports.approval)
-    decide = delegate("decisions", DecisionsAndReports.decide)
-    knows_callback = delegate("decisions", DecisionsAndReports.knows_callback)
-    call_back = delegate("decisions", DecisionsAndReports.call_back)
-    report = delegate("decisions", DecisionsAndReports.report)
+    approvals = delegate("approval_decisions", ApprovalDecisions.approvals)
+    approvals_page = delegate("approval_decisions", ApprovalDecisions.approvals_page)
+    approval = delegate("approval_decisions", ApprovalDecisions.approval)
+    decide = delegate("approval_decisions", ApprovalDecisions.decide)
+    knows_callback = delegate("callbacks", Callbacks.knows_callback)
+    call_back = delegate("callbacks", Callbacks.call_back)
+    report = delegate("callbacks", Callbacks.report)
 
     # -- applications ----------------------------------------------------------------------------------------
 
@@ -207,12 +209,12 @@ class Engine:
 
     # -- life ------------------------------------------------------------------------------------------------
 
-    async def running(self) -> Running:
-        """The store, the node and the worker that are at work: for what a server builds on them."""
+    async def running(self) -> EngineServices:
+        """The open store, node and worker, for a server that builds on them."""
         return await self._open()
 
     async def close(self) -> None:
-        """Let what runs finish within the grace, and close; whoever waits is told."""
+        """Let running tasks finish within the grace, and close. Waiting callers get an error."""
         self._closed = True
         self._calls.close()
         async with self._opening:
@@ -234,7 +236,7 @@ class Engine:
         """The same engine for plain callers: every method waits for its answer."""
         return SyncEngine(Engine(url, **more))
 
-    async def _open(self) -> Running:
+    async def _open(self) -> EngineServices:
         """The store and all that works on it, opened at the first call."""
         if self._running is not None and not self._closed and not self._opening.locked():
             return self._running
@@ -248,7 +250,7 @@ class Engine:
                 self._parts = self._compose(self._running)
             return self._running
 
-    def _compose(self, running: Running) -> Parts:
+    def _compose(self, running: EngineServices) -> Parts:
         store, node = running.store, running.node
         return Parts(
             workflows=Workflows(store, node, running.catalog),
@@ -256,21 +258,22 @@ class Engine:
             calls=Calls(running, self._calls),
             queries=RunQueries(store, node),
             operations=Operations(store, node, running.looking_back),
-            decisions=DecisionsAndReports(store, node, running.seals),
+            approval_decisions=ApprovalDecisions(store, node),
+            callbacks=Callbacks(store, node, running.callback_tokens),
             applications=ApplicationServices(running),
         )
 
-    async def _begin(self) -> Running:
+    async def _begin(self) -> EngineServices:
         how: dict[str, Any] = {
             "work": self._work,
             "concurrency": self._concurrency,
             "grace": self._grace,
             "retention": self._retention,
             "fleet": self._fleet,
-            "world": self._world if self._work else None,
+            "environment": self._environment if self._work else None,
             "feed": self._feed,
             "means": self._means,
         }
         if self._store is not None:
-            return await Running.on(self._store, self._tasks, shared=True, **how)
-        return await Running.open(self._url, self._tasks, **how)
+            return await EngineServices.on(self._store, self._tasks, shared=True, **how)
+        return await EngineServices.open(self._url, self._tasks, **how)

@@ -1,4 +1,4 @@
-"""The part of the engine for those who look after runs: lists, reasons, repairs."""
+"""The part of the engine for supervisors of runs: lists, reasons, repairs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from penstock.runtime.queries.workflow_stats import percentiles, workflow_stats
 from penstock.sources.dead_letters import try_again
 from penstock.sources.triggers.trigger_list import list_failing
 
-MANY = 1_000_000
-"""Runs, lines or events that may be asked for at once."""
+MAX_ITEMS = 1_000_000
+"""Runs, lines or events that one call may request."""
 
 
 class Operations:
-    """Reading and mending runs. It only delegates."""
+    """Reads and repairs runs. It only delegates."""
 
     def __init__(self, store: RunFacts, node: Node, looking_back: asyncio.Semaphore) -> None:
         self._store, self._node, self._looking_back = store, node, looking_back
@@ -50,7 +50,7 @@ class Operations:
         return await list_runs(self._store, read_filter(filters), cursor)
 
     async def why(self, run: str, step: str | None = None) -> dict[str, Any]:
-        """Why a run does not go on: `{run, status, waiting_for, text, steps: [{step, reason, text, …}]}`."""
+        """Why a run makes no progress: `{run, status, waiting_for, text, steps: [{step, reason, text, …}]}`."""
         return await ask_why(self._store, await self._node.look(run), step)
 
     async def why_task_list(self, task_list: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Operations:
     ) -> dict[str, Any]:
         """Put events into slots (`{step, slot, event, data}`) or take them out (`{step, slot, number}`).
 
-        `expect` is the `seq` of the marking that was looked at. Answers `{seq, status, will_fire}`; with `dry_run`
+        `expect` is the `seq` of the marking that the caller saw. Answers `{seq, status, will_fire}`; with `dry_run`
         nothing is changed, and `outlook` says whether the run could still end. Raises RunEnded, Changed, Invalid.
         """
         repairs = self._node.repairs
@@ -115,8 +115,8 @@ class Operations:
         """
         node = self._node
         failing = partial(list_failing, node)
-        found = await list_incidents(self._store, node.memory, read_filter(filters), cursor, failing)
-        return {**found, "items": [node.flows.managers.offer(each) for each in found["items"]]}
+        found = await list_incidents(self._store, node.run_cache, read_filter(filters), cursor, failing)
+        return {**found, "items": [node.owners.offer(each) for each in found["items"]]}
 
     async def workers(self) -> list[dict[str, Any]]:
         """The workers that are there: that gave a sign of life within the last minute. Not those of built-in tasks."""
@@ -159,7 +159,7 @@ class Operations:
     async def undelivered(self, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
         validate_integers(after=after)
-        validate_integers(most=MANY, limit=limit)
+        validate_integers(maximum=MAX_ITEMS, limit=limit)
         return [undelivered_view(row) for row in await self._store.undelivered(after, limit)]
 
     async def undelivered_page(self, *, after: int = 0, limit: int = 50) -> tuple[list[dict[str, Any]], bool]:
@@ -182,7 +182,7 @@ class Operations:
         return done
 
     async def refused_keys(self) -> list[dict[str, Any]]:
-        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
+        """The correlation keys that runs were refused: `holder` is the live run that has the key."""
         return [refused_view(row) for row in await self._store.refused(1000)]
 
     async def queues(self) -> list[dict[str, Any]]:

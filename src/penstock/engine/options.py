@@ -1,4 +1,4 @@
-"""What an engine is made with: checked when it is made, not when it first matters."""
+"""The options of an engine, validated when it is created rather than when they first matter."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.errors import Invalid
-from penstock.runtime.node.retention import DAYS
+from penstock.runtime.node.retention import DEFAULT_RETENTION
 from penstock.store.errors import BadAddress
 from penstock.store.open import is_shared
 from penstock.workers.task import Task, tasks_of
-from penstock.workers.worker.task_loading import TasksUnreadable
+from penstock.workers.worker.task_loader import TasksUnreadable
 
 
 def validate_options(url: Any, concurrency: Any, grace: Any, retention: Any) -> None:
@@ -33,8 +33,10 @@ def _validate_retention(retention: Any) -> None:
     if not isinstance(retention, Mapping):
         raise Invalid(f"`retention` must be a map from statuses to timedeltas, not {retention!r}")
     for status, kept in retention.items():
-        if status not in DAYS:
-            raise Invalid(f"`retention`: {status!r} is no status of an ended run: say {', '.join(DAYS)}")
+        if status not in DEFAULT_RETENTION:
+            raise Invalid(
+                f"`retention`: {status!r} is no status of an ended run: say {', '.join(DEFAULT_RETENTION)}"
+            )
         if not isinstance(kept, timedelta) or kept < timedelta(0):
             raise Invalid(f"`retention`: that of '{status}' must be a timedelta of 0 or more, not {kept!r}")
 

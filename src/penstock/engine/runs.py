@@ -1,4 +1,4 @@
-"""The part of the engine for runs: starting them, firing events into them, holding, mending and ending them."""
+"""The part of the engine for runs: start, emit, pause, repair and cancel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Protocol
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.compile.compile import LONE, SERVED
 from penstock.flow.model.run import RunId, Snapshot
 from penstock.flow.model.run_input import Outside
@@ -111,7 +111,7 @@ class Runs:
             return snapshot.ended or snapshot.status == "stalled" or (rest and snapshot.status == "waiting")
 
         async with asyncio.timeout(timeout):
-            return run_view(*await self._node.watching.until(run, over))
+            return run_view(*await self._node.run_watch.until(run, over))
 
     async def cancel(self, run: str, *, force: bool = False, reason: str | None = None) -> dict[str, Any]:
         """Cancel a run; its clean-up steps still run, unless `force`."""
@@ -124,7 +124,7 @@ class Runs:
         return await self._show(run)
 
     async def resume(self, run: str) -> dict[str, Any]:
-        """Go on where a pause held the run."""
+        """Resume a paused run."""
         await self._node.commands.resume(run)
         return await self._show(run)
 
@@ -160,7 +160,7 @@ class Runs:
 class Calls:
     """Runs that are kept nowhere: made, gone through and answered at once."""
 
-    def __init__(self, running: Running, threads: ShortCalls) -> None:
+    def __init__(self, running: EngineServices, threads: ShortCalls) -> None:
         self._running, self._node, self._threads = running, running.node, threads
 
     async def call(

@@ -1,18 +1,18 @@
-"""Clocks: what is scheduled, which ticks a schedule would have, and runs for ticks of the past."""
+"""Schedules: the list, the ticks that one would have, and backfills."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.validation import validate_integers, validate_texts
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.audit_context import audit_for
 from penstock.sources.schedules.backfill import Job, ask_for, call_off, count_ticks, read_range
 from penstock.sources.schedules.rules import rules_of
-from penstock.sources.schedules.schedule_list import NEXT, list_schedules, preview, read_schedule
+from penstock.sources.schedules.schedule_list import SHOWN_TICKS, list_schedules, preview, read_schedule
 from penstock.sources.triggers.trigger_list import list_triggers
 
 MAX_TICKS = 100
@@ -22,7 +22,7 @@ MAX_TICKS = 100
 class Schedules:
     """The clocks of workflows. It only delegates."""
 
-    def __init__(self, opened: Callable[[], Awaitable[Running]]) -> None:
+    def __init__(self, opened: Callable[[], Awaitable[EngineServices]]) -> None:
         self._opened = opened
 
     async def all(self) -> list[dict[str, Any]]:
@@ -34,7 +34,7 @@ class Schedules:
         return await list_triggers((await self._opened()).node)
 
     async def preview(
-        self, *, cron: str | None = None, every: Any = None, tz: str | None = None, count: int = NEXT
+        self, *, cron: str | None = None, every: Any = None, tz: str | None = None, count: int = SHOWN_TICKS
     ) -> dict[str, Any]:
         """The next ticks of a schedule that is not saved yet: `{schedule, tz, next}`. Raises Invalid."""
         validate_integers(1, MAX_TICKS, count=count)

@@ -1,4 +1,4 @@
-"""What an engine has at work: the store, the node on it, and a worker for the tasks of this process."""
+"""What an open engine consists of: the store, the node on it, and a worker for the tasks of this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.boxes.callback_tokens import CallbackTokens
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.authoring.offers import keep_offers
 from penstock.engine.authoring.publication import Catalog
-from penstock.engine.background.box_worker import QUICK, Boxes
+from penstock.engine.background.box_worker import SHORT_TASKS, Boxes
 from penstock.engine.background.outbox_publisher import Publishing
 from penstock.engine.background.webhooks import Webhooks
 from penstock.objects.update_order import UpdateOrder
@@ -25,17 +25,17 @@ from penstock.secrets.vault import Vault
 from penstock.sources.triggers.triggers import Means, Triggers
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.task import Task
 from penstock.workers.worker.worker import CONCURRENCY, HERE, Worker, new_local_incarnation
 
-GRACE = timedelta(seconds=30)
-YOUNG = 200_000
-"""New objects after which the garbage collector looks for cycles; Python's own limit is 700."""
+STOP_TIMEOUT = timedelta(seconds=30)
+COLLECTION_THRESHOLD = 200_000
+"""New objects after which the garbage collector searches for cycles; Python's own limit is 700."""
 
 
-class Running:
+class EngineServices:
     """Opened as a whole and closed as a whole."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Running:
         tasks: Mapping[str, Task],
         triggers: Triggers | None = None,
         means: Means | None = None,
-        world: TaskEnvironment | None = None,
+        environment: TaskEnvironment | None = None,
         publishing: Publishing | None = None,
         *,
         vault: Vault,
@@ -54,40 +54,42 @@ class Running:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
         self.vault = vault
         self.triggers, self.means, self.publishing = triggers, means or Means(), publishing
-        self.catalog = Catalog(store, node.flows, tasks)
-        self.seals = CallbackTokens(store)
+        self.catalog = Catalog(store, node.flows, node.owners, tasks)
+        self.callback_tokens = CallbackTokens(store)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
-        """What is done when nothing is decided any more, while the store can still be read."""
+        """Callbacks after the last decision, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)
-        """Long histories are gone through one after the other: several at once would take the time of all others."""
+        """Long histories are read one at a time: several at once would starve all other callers."""
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
         self._triggers: asyncio.Task[None] | None = None
         self._publishing: asyncio.Task[None] | None = None
         if node.shared:
-            self.means.stores.turns = UpdateOrder(store, node.clock.now)
-        if world is not None:
-            world.stores = self.means.stores
-        self.world, self.boxes = world, None if world is None else Boxes(node, world)
+            self.means.stores.update_order = UpdateOrder(store, node.clock.now)
+        if environment is not None:
+            environment.stores = self.means.stores
+        self.environment, self.boxes = environment, None if environment is None else Boxes(node, environment)
         boxes = {} if self.boxes is None else self.boxes.tasks
-        self.callable = {**{name: each for name, each in boxes.items() if name in QUICK}, **tasks}
+        self.callable = {**{name: each for name, each in boxes.items() if name in SHORT_TASKS}, **tasks}
         spare_collections()
         node.begin()
         if worker is not None:
             node.dispatch.attach(worker)
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
         if triggers is not None:
-            pulse = node.pulses["feeding"] = LoopHealth()
+            pulse = node.loop_health["feeding"] = LoopHealth()
             self._triggers = asyncio.create_task(keep_up("feeding", triggers.run, pulse), name="feeding")
         if publishing is not None:
-            pulse = node.pulses["publishing"] = LoopHealth()
+            pulse = node.loop_health["publishing"] = LoopHealth()
             loop = keep_up("publishing", publishing.run, pulse)
             self._publishing = asyncio.create_task(loop, name="publishing")
 
     @classmethod
-    async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
+    async def open(
+        cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any
+    ) -> EngineServices:
         """Open the store at an address and begin. Raises StoreError, SecretKeyError."""
-        store = await open_store(url, migrate=migrate, rehearse=more.get("work", True))
+        store = await open_store(url, migrate=migrate, warm_up=more.get("work", True))
         try:
             vault = Vault(store, Keys.of(url))
             return await cls.on(store, tasks, shared=is_shared(url), vault=vault, **more)
@@ -108,15 +110,15 @@ class Running:
         concurrency: int = CONCURRENCY,
         processes: int = 0,
         sources: Sequence[str] = (),
-        grace: timedelta = GRACE,
+        grace: timedelta = STOP_TIMEOUT,
         retention: Mapping[str, timedelta] | None = None,
         fleet: ExecutorFactory | None = None,
         suffix: str = "",
         feed: bool = True,
         means: Means | None = None,
-        world: TaskEnvironment | None = None,
+        environment: TaskEnvironment | None = None,
         vault: Vault | None = None,
-    ) -> Running:
+    ) -> EngineServices:
         """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
         sources of workflows are fed."""
         means = means or Means()
@@ -124,7 +126,7 @@ class Running:
         if work:  # what its tasks say must be redacted
             await vault.check()
         node = await Node.on(store, shared=shared, days=retention, suffix=suffix, redaction=vault.redaction)
-        if not shared:  # nobody else has the store: whoever worked inside a node before is dead
+        if not shared:  # no other node has the store: workers inside an earlier node are dead
             await store.deregister(HERE, dead=True)
         worker = None
         if work and tasks:
@@ -145,10 +147,14 @@ class Running:
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])
         triggers = Triggers(node, means) if feed else None
-        webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
+        webhooks = (
+            None
+            if environment is None or environment.only is not None
+            else Webhooks(environment, node.clock.now)
+        )
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
-        return cls(store, node, worker, tasks, triggers, means, world, publishing, vault=vault)
+        return cls(store, node, worker, tasks, triggers, means, environment, publishing, vault=vault)
 
     async def serve_boxes(self) -> None:
         """Do the built-in tasks from now on: what they may reach is known."""
@@ -161,7 +167,7 @@ class Running:
             self.triggers.look()
 
     def wind_down(self) -> None:
-        """Claim nothing more; what runs goes on until `close`."""
+        """Claim nothing more; running tasks continue until `close`."""
         self._stop.set()
 
     async def close(self, grace: timedelta | None = None) -> None:
@@ -191,7 +197,7 @@ class Running:
 
 
 def _keys_of(store: Store) -> Keys:
-    """Beside the file of a store that was opened elsewhere, if it has one; else in this folder."""
+    """Next to the file of a store that the caller opened, if it has one; else in this folder."""
     path = getattr(store, "path", None)
     return Keys.of(path if isinstance(path, str) else "memory:")
 
@@ -203,5 +209,5 @@ def spare_collections() -> None:
     switched off, stays as it is.
     """
     young, middle, old = gc.get_threshold()
-    if 0 < young < YOUNG:
-        gc.set_threshold(YOUNG, middle, old)
+    if 0 < young < COLLECTION_THRESHOLD:
+        gc.set_threshold(COLLECTION_THRESHOLD, middle, old)

@@ -1,4 +1,4 @@
-"""The engine for plain callers: a loop in a thread of its own, and every method waits."""
+"""The engine for synchronous callers: a loop in its own thread; every method blocks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SyncEngine:
             raise closed() from None
 
     def close(self) -> None:
-        """Close the engine as `Engine.close` does, tell whoever waits, and end the thread."""
+        """Close the engine as `Engine.close` does, fail waiting calls, and end the thread."""
         with self._closing:
             if self._closed:
                 return
@@ -79,7 +79,7 @@ class SyncEngine:
         self._loop.close()
 
     async def _shut(self) -> None:
-        """What is not cancelled before the loop stops would wait for ever."""
+        """Cancel everything before the loop stops; otherwise it would wait forever."""
         await self._engine.close()
         await asyncio.sleep(0)
         others = asyncio.all_tasks() - {asyncio.current_task()}

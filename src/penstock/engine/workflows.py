@@ -1,10 +1,10 @@
-"""The part of the engine for workflows: publishing them, and holding their sources and their runs."""
+"""The part of the engine for workflows: publish them, pause them, start and stop their sources."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from penstock.engine.authoring.load import Source
+from penstock.engine.authoring.loader import Source
 from penstock.engine.authoring.publication import Catalog
 from penstock.flow.model.run import Pauser
 from penstock.flow.model.run_input import Paused, Resumed
@@ -21,7 +21,7 @@ class WorkflowRows(WorkflowVersions, Notifier, Protocol):
 
 
 class Workflows:
-    """What is published, and what of it may go on."""
+    """Publishes workflows, and starts, stops, pauses and resumes them."""
 
     def __init__(self, store: WorkflowRows, node: Node, catalog: Catalog) -> None:
         self._store, self._node, self._catalog = store, node, catalog
@@ -63,22 +63,22 @@ class Workflows:
         await self._set_started(workflow, True)
 
     async def stop_source(self, workflow: str) -> None:
-        """Let the source of a workflow make no more runs; those under way finish."""
+        """Stop a workflow's source. Active runs finish."""
         await self._set_started(workflow, False)
 
     async def pause_workflow(self, workflow: str | None = None) -> None:
         """Dispatch nothing new of a workflow, or (None) of the installation, until it is resumed."""
         if workflow is not None:
-            self._node.flows.managers.validate(workflow)
+            self._node.owners.authorize(workflow)
         await self._set_paused(workflow, True)
 
     async def resume_workflow(self, workflow: str | None = None) -> None:
-        """Go on where the pause of a workflow or of the installation held runs."""
+        """End the pause of a workflow or of the installation."""
         await self._set_paused(workflow, False)
 
     async def _set_started(self, workflow: str, started: bool) -> None:
         validate_texts(workflow=workflow)
-        self._node.flows.managers.validate(workflow)
+        self._node.owners.authorize(workflow)
         change = self._store.set_started(workflow, started, audit_for(workflow))
         if not await self._node.flows.changed_by(change):
             raise UnknownWorkflow(workflow, [each.name for each in await self._node.flows.states()])

@@ -1,4 +1,7 @@
-"""The expression language of workflows: CEL over plain JSON, metered, with `${ … }` templates."""
+"""The expression language of workflows: CEL over plain JSON, metered, with `${ … }` templates.
+
+Not here: workflows. An expression knows only the values that it is given.
+"""
 
 from penstock.expression.errors import EvaluationError, ExpressionError
 from penstock.expression.expression import Expression, compile_expression

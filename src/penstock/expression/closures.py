@@ -13,7 +13,7 @@ from typing import Any
 from penstock.expression.errors import Fault, SourcePosition
 from penstock.expression.functions.arithmetic import OPERATIONS
 from penstock.expression.functions.equality import require_order
-from penstock.expression.limits import COST, INT_HIGH, INT_LOW, Env, charge
+from penstock.expression.limits import MAX_COST, MAX_INT, MIN_INT, Env, charge
 from penstock.expression.values import NUMBERS, ODD, UInt, adopt, keys_of, map_key, spoken
 
 Run = Callable[[Env], Any]
@@ -95,7 +95,7 @@ def _read_one(root: str, place: SourcePosition, steps: Steps) -> Run:
         except _MISS:
             return _failed(env, root, place, steps)
         kind = value.__class__
-        if (kind is int and not INT_LOW <= value <= INT_HIGH) or kind is datetime:
+        if (kind is int and not MIN_INT <= value <= MAX_INT) or kind is datetime:
             return adopt(value, place)
         return value
 
@@ -111,7 +111,7 @@ def _read_two(root: str, place: SourcePosition, steps: Steps) -> Run:
         except _MISS:
             return _failed(env, root, place, steps)
         kind = value.__class__
-        if (kind is int and not INT_LOW <= value <= INT_HIGH) or kind is datetime:
+        if (kind is int and not MIN_INT <= value <= MAX_INT) or kind is datetime:
             return adopt(value, place)
         return value
 
@@ -436,7 +436,7 @@ class Body:
         slot, units = self.slot, self.units
         for value in values:
             env[1] += units
-            if env[1] > COST:
+            if env[1] > MAX_COST:
                 charge(env, 0)
             if value.__class__ in ODD:
                 value = adopt(value, self.place)

@@ -12,7 +12,7 @@ from penstock.expression.functions import patterns
 from penstock.expression.functions.arithmetic import negate
 from penstock.expression.functions.equality import contains, equal, unequal
 from penstock.expression.functions.functions import FUNCTIONS, MACROS, Function
-from penstock.expression.limits import CHAIN, Env
+from penstock.expression.limits import MAX_CHAIN, Env
 from penstock.expression.syntax.syntax import (
     Call,
     Chain,
@@ -51,8 +51,8 @@ class Builder:
         """The closure of a part."""
         self.depth += 1
         self.nodes += 1
-        if self.depth > CHAIN:
-            raise self.place(node).error("too_deep", f"more than {CHAIN} parts in a row")
+        if self.depth > MAX_CHAIN:
+            raise self.place(node).error("too_deep", f"more than {MAX_CHAIN} parts in a row")
         run = _BUILD[node.__class__](self, node)
         self.depth -= 1
         return run
@@ -208,9 +208,9 @@ class Builder:
         if not (function.method if node.target else function.free):
             written = f"`value.{name}(...)`" if function.method else f"`{name}(...)`"
             raise place.error("unknown_function", f"`{name}` is written as {written}")
-        if not function.least <= count <= function.most:
-            least, most = (n - (node.target is not None) for n in (function.least, function.most))
-            wanted = f"{least}" if least == most else f"{least} to {most}"
+        if not function.minimum <= count <= function.maximum:
+            minimum, maximum = (n - (node.target is not None) for n in (function.minimum, function.maximum))
+            wanted = f"{minimum}" if minimum == maximum else f"{minimum} to {maximum}"
             takes = f"`{name}` takes {wanted} argument{'s' * (wanted != '1')}"
             raise place.error("wrong_arguments", f"{takes}, not {len(node.arguments)}")
 

@@ -80,9 +80,15 @@ class Fault(Exception):
 
 def nearest(name: str, known: Iterable[object]) -> str:
     """`; did you mean …?` where a known name is close to `name`, else nothing."""
+    close = nearest_name(name, known)
+    return "" if close is None else f"; did you mean `{close}`?"
+
+
+def nearest_name(name: str, known: Iterable[object]) -> str | None:
+    """The known name that is close to `name`, if any."""
     # Long names and many of them would take seconds to compare.
     alike = (each for each in known if type(each) is str and abs(len(each) - len(name)) <= 4)
     compared = islice(alike, _MAX_COMPARED if len(name) <= _MAX_LENGTH else 0)
     lowered = {each.lower(): each for each in compared}
     close = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
-    return f"; did you mean `{lowered[close[0]]}`?" if close else ""
+    return lowered[close[0]] if close else None

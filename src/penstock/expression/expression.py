@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.expression.compiler import Builder
 from penstock.expression.errors import Fault, SourcePosition
-from penstock.expression.limits import RESULT, WHOLE_VALUE, Env
+from penstock.expression.limits import MAX_RESULT, MAX_WHOLE_VALUE, Env
 from penstock.expression.results import plain
 from penstock.expression.syntax.parser import parse
 from penstock.expression.syntax.syntax import Index, Name, Node, Select
@@ -17,7 +17,7 @@ from penstock.expression.values import spoken
 class Expression:
     """An expression over a scope of plain JSON; immutable, equal and hashed by its source."""
 
-    __slots__ = ("_extra", "_most", "_run", "_start", "guards", "reads", "roots", "source")
+    __slots__ = ("_extra", "_limit", "_run", "_start", "guards", "reads", "roots", "source")
 
     source: str
     reads: tuple[tuple[str, ...], ...]
@@ -31,7 +31,7 @@ class Expression:
         self._run = builder.build(node)
         self._extra = [None] * (builder.slots - 2)
         self._start = SourcePosition(source, node.at)
-        self._most = WHOLE_VALUE if _is_path(node) else RESULT
+        self._limit = MAX_WHOLE_VALUE if _is_path(node) else MAX_RESULT
         self.source = source[start:end].strip()
         self.reads, self.guards = tuple(builder.reads), tuple(builder.guards)
         self.roots = frozenset(builder.roots)
@@ -58,7 +58,7 @@ class Expression:
             value = self._run(env)
             if value is True or value is False:
                 return value
-            return plain(value, self._most)
+            return plain(value, self._limit)
         except Fault as fault:
             fault.place = fault.place or self._start
             raise fault.error() from None

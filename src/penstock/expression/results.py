@@ -16,24 +16,24 @@ from penstock.expression.values import BoolKey, Duration, Timestamp, TypeValue, 
 _DEPTH = 200
 
 
-def plain(value: Any, most: int) -> Any:
-    """`value` as JSON of at most about `most` bytes; a fault where JSON has no such value."""
+def plain(value: Any, limit: int) -> Any:
+    """`value` as JSON of at most about `limit` bytes; a fault where JSON has no such value."""
     kind = value.__class__
-    if kind is bool or value is None or (kind is str and len(value) <= most):
+    if kind is bool or value is None or (kind is str and len(value) <= limit):
         return value
-    return _Writer(most).write(value, 0)
+    return _Writer(limit).write(value, 0)
 
 
 class _Writer:
-    __slots__ = ("left", "most")
+    __slots__ = ("left", "limit")
 
-    def __init__(self, most: int) -> None:
-        self.left = self.most = most
+    def __init__(self, limit: int) -> None:
+        self.left = self.limit = limit
 
     def spend(self, size: int) -> None:
         self.left -= size
         if self.left < 0:
-            raise Fault("result_too_large", f"the result is larger than {self.most // 1024} KiB")
+            raise Fault("result_too_large", f"the result is larger than {self.limit // 1024} KiB")
 
     def write(self, value: Any, depth: int) -> Any:
         kind = value.__class__

@@ -11,8 +11,9 @@ import msgspec
 
 from penstock.expression.errors import EvaluationError, ExpressionError
 from penstock.expression.expression import Expression
-from penstock.expression.limits import TEMPLATE_COST
+from penstock.expression.limits import MAX_TEMPLATE_COST
 from penstock.expression.syntax.parser import parse
+from penstock.expression.syntax.syntax import Node
 
 Json = Any
 _RENDERED = 256 * 1024
@@ -38,8 +39,8 @@ class _Meter:
             error.path = path
             raise
         self.spent += env[1]
-        if self.spent > TEMPLATE_COST:
-            message = f"the expressions together take more than {TEMPLATE_COST:,} steps of work"
+        if self.spent > MAX_TEMPLATE_COST:
+            message = f"the expressions together take more than {MAX_TEMPLATE_COST:,} steps of work"
             raise EvaluationError("cost_exceeded", message, source=expression.source, path=path)
         return value
 
@@ -78,6 +79,15 @@ def compile_template(value: Json, names: Collection[str] | None = None) -> Templ
     return Template(constant if make is None else value, make, tuple(compiler.expressions))
 
 
+def is_open(value: Any) -> bool:
+    """Whether some part of a value is filled in when the firing begins."""
+    if isinstance(value, str):
+        return "${" in value
+    if isinstance(value, Mapping):
+        return any(is_open(each) for each in (*value, *value.values()))
+    return isinstance(value, list) and any(map(is_open, value))
+
+
 class _Compiler:
     """Compiles a value to its constant form and, where it holds expressions, what makes it."""
 
@@ -94,23 +104,25 @@ class _Compiler:
             items = [self.compile(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
             return [constant for constant, _ in items], _list(items)
         if isinstance(value, dict):
-            entries = {key: self.compile(item, _below(path, key), depth + 1) for key, item in value.items()}
+            entries = {
+                key: self.compile(item, path_below(path, key), depth + 1) for key, item in value.items()
+            }
             return {key: constant for key, (constant, _) in entries.items()}, _map(entries)
         return value, None
 
     def text(self, text: str, path: str) -> tuple[Json, _Make | None]:
-        parts: list[str | Expression] = []
-        done = 0
-        while (found := _OPEN.search(text, done)) is not None:
-            parts.append(text[done : found.start()])
-            done = found.end()
-            if found.group() == "$${":
-                parts.append("${")
-            else:
-                expression, done = self.part(text, done, path)
-                parts.append(expression)
-        parts.append(text[done:])
-        pieces = [part for part in parts if part != ""]
+        pieces: list[str | Expression] = []
+        try:
+            for part in split_template(text):
+                if isinstance(part, str):
+                    pieces.append(part)
+                    continue
+                expression = Expression(text, part.node, self.names, part.start, part.end)
+                self.expressions.append(expression)
+                pieces.append(expression)
+        except ExpressionError as error:
+            error.path = path
+            raise
         if not any(isinstance(piece, Expression) for piece in pieces):
             return "".join(str(piece) for piece in pieces), None
         if len(pieces) == 1 and isinstance(pieces[0], Expression):
@@ -118,18 +130,34 @@ class _Compiler:
             return None, lambda meter: meter.value(alone, path)
         return None, lambda meter: _render(meter, pieces, path)
 
-    def part(self, text: str, start: int, path: str) -> tuple[Expression, int]:
-        try:
-            node, end = parse(text, start, closing="}")
-            expression = Expression(text, node, self.names, start, end - 1)
-        except ExpressionError as error:
-            error.path = path
-            raise
-        self.expressions.append(expression)
-        return expression, end
+
+class Part(msgspec.Struct, frozen=True):
+    """An expression within a text, and where it stands between `${` and `}`."""
+
+    node: Node
+    start: int
+    end: int
 
 
-def _below(path: str, key: str) -> str:
+def split_template(text: str) -> list[str | Part]:
+    """The literal texts and the expressions that a text is made of; raises ExpressionError."""
+    parts: list[str | Part] = []
+    done = 0
+    while (found := _OPEN.search(text, done)) is not None:
+        parts.append(text[done : found.start()])
+        done = found.end()
+        if found.group() == "$${":
+            parts.append("${")
+        else:
+            node, end = parse(text, done, closing="}")
+            parts.append(Part(node, done, end - 1))
+            done = end
+    parts.append(text[done:])
+    return [part for part in parts if part != ""]
+
+
+def path_below(path: str, key: str) -> str:
+    """The path of a key of a map: `to.name`, or `to["a name"]`."""
     if _PLAIN_KEY.fullmatch(key):
         return f"{path}.{key}" if path else key
     return f"{path}[{msgspec.json.encode(key).decode()}]"

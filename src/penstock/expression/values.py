@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Final
 
 from penstock.expression.errors import Fault, SourcePosition
-from penstock.expression.limits import INT_HIGH, INT_LOW
+from penstock.expression.limits import MAX_INT, MIN_INT
 
 
 class UInt(int):
@@ -94,7 +94,7 @@ def spoken(value: Any) -> str:
 def adopt(value: Any, place: SourcePosition | None = None) -> Any:
     """A value of the scope as an expression holds it: times become timestamps, ints must fit 64 bits."""
     kind = value.__class__
-    if kind is int and not INT_LOW <= value <= INT_HIGH:
+    if kind is int and not MIN_INT <= value <= MAX_INT:
         raise Fault("overflow", "a whole number of the data does not fit 64 bits", place)
     if kind is datetime:
         if value.tzinfo is None:

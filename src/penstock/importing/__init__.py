@@ -1,1 +1,4 @@
-"""Definitions of other engines, as Penstock's: pure. What cannot be carried over is said in plain sentences."""
+"""Definitions of other engines, translated to Penstock's. What cannot be translated is reported in plain sentences.
+
+Not here: I/O. It is pure.
+"""

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.format.reading import from_plain
-from penstock.flow.format.writing import write_yaml
+from penstock.flow.format.definition_parser import from_plain
+from penstock.flow.format.yaml_writer import write_yaml
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.names import MAX_NAME_LENGTH, is_reserved
 from penstock.flow.model.problems import DefinitionError, Problem

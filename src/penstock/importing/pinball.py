@@ -220,8 +220,8 @@ class _Jobs:
         made = {"kind": "schedule", **self.clock(schedule)}
         if overrun not in (None, "skip"):
             made["overrun"] = overrun
-        if schedule.most is not None:
-            made["max_running"] = schedule.most
+        if schedule.limit is not None:
+            made["max_running"] = schedule.limit
         elif overrun == "start":
             made["max_running"] = DEFAULT_RUNNING
         # Ticks that were missed collapse into one in Pinball, which is the default here.

@@ -49,7 +49,7 @@ class Schedule(Struct, frozen=True):
     every: timedelta
     moment: dict[str, int] = {}
     overrun: str | None = None
-    most: int | None = None
+    limit: int | None = None
 
 
 class Workflow(Struct, frozen=True):
@@ -201,11 +201,11 @@ class _Reader:
         if every is None or every <= timedelta():
             self.wrong(given, "schedule", "the schedule says no `recurrence`, such as timedelta(days=1)")
             return None
-        policy, most = _get(given, "overrun_policy", 2), _get(given, "max_running_instances", 3)
+        policy, limit = _get(given, "overrun_policy", 2), _get(given, "max_running_instances", 3)
         word = policy.source if isinstance(policy, Unknown) else policy
         moment = _moment(_get(given, "reference_timestamp", 1))
         overrun = word.rpartition(".")[2].lower() if isinstance(word, str) else None
-        return Schedule(every, moment, overrun, most if isinstance(most, int) else None)
+        return Schedule(every, moment, overrun, limit if isinstance(limit, int) else None)
 
 
 def _get(given: Any, name: str, position: int | None) -> Any:

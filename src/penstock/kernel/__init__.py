@@ -1,1 +1,4 @@
-"""The heart: nets, markings, firing, and the proof that a net can finish. Pure: no I/O, no clock."""
+"""The heart: nets, markings, firing, and the proof that a net can finish.
+
+Not here: I/O, clocks, and what steps do.
+"""

@@ -1,1 +1,4 @@
-"""What is seen from outside: metrics, logs and traces. They watch; the engine knows nothing of them."""
+"""What operators see: metrics, logs and traces.
+
+Not here: anything that the engine needs. These modules observe, and the engine does not know them.
+"""

@@ -81,8 +81,8 @@ GROUPS: dict[str, list[Measure]] = {
         _histogram("commit_seconds", "How long a commit took."),
         _histogram("commit_runs", "How many runs one commit changed."),
         _counter("decisions", "Decisions about runs."),
-        _counter("decisions_stale", "Decisions that were made anew because another process was faster."),
-        _counter("loop_failures", "How often a loop of the engine failed and began anew.", "loop"),
+        _counter("decisions_stale", "Decisions that were repeated because another process was faster."),
+        _counter("loop_failures", "How often a loop of the engine failed and was restarted.", "loop"),
     ],
     "HTTP and hooks": [
         _counter(

@@ -70,7 +70,7 @@ class TriggerCounts(Protocol):
 
 
 class Metrics:
-    """All that one process shows. `counts` are those of its worker, `hooks` of its hooks, `feeders` of its feeders."""
+    """All that one process shows: `counts` of its worker, `hooks` of its hooks, `trigger_counts` of its triggers."""
 
     def __init__(
         self,
@@ -78,9 +78,9 @@ class Metrics:
         *,
         counts: Mapping[str, int] | None = None,
         hooks: LabelCounts | None = None,
-        feeders: TriggerCounts | None = None,
+        trigger_counts: TriggerCounts | None = None,
     ) -> None:
-        self.node, self.hooks, self.triggers = node, hooks, feeders
+        self.node, self.hooks, self.triggers = node, hooks, trigger_counts
         self.counts = {} if counts is None else counts
         self.registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self.registry)
@@ -131,7 +131,7 @@ class Metrics:
 
     def _count_attempts(self, workflow: str, decision: Decision) -> None:
         for request, answer in zip(decision.requests, decision.answers, strict=False):
-            run_input = request.occurrence
+            run_input = request.input
             if answer == "accepted" and isinstance(run_input, Reported):
                 self._attempts[workflow, _OUTCOMES.get(type(run_input.outcome), "timed_out")] += 1
 
@@ -213,7 +213,7 @@ class Metrics:
         yield _metric("penstock_decisions", advancer.decided)
         yield _metric("penstock_decisions_stale", advancer.stale)
         yield _metric("penstock_commits", advancer.batches)
-        failures = {name: pulse.failures for name, pulse in self.node.pulses.items()}
+        failures = {name: pulse.failures for name, pulse in self.node.loop_health.items()}
         yield _metric("penstock_loop_failures", _labelled(failures))
 
 

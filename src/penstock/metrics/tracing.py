@@ -41,7 +41,7 @@ class Tracing:
         self._node, self._processor = node, processor
         self._resource = Resource.create({"service.name": service})
         self._telling: set[asyncio.Task[None]] = set()
-        self._turns = asyncio.Semaphore(MAX_CONCURRENT)
+        self._capacity = asyncio.Semaphore(MAX_CONCURRENT)
         self.left_out = 0
         node.advancer.observe(self.settled)
 
@@ -66,7 +66,7 @@ class Tracing:
 
     async def _tell(self, snapshot: Snapshot, origin: Origin) -> None:
         run = snapshot.run.id
-        async with self._turns:
+        async with self._capacity:
             try:
                 history = [entry async for entry in read_history(self._node.store, run, 0, ENTRIES)]
                 for span in spans_of(snapshot, history):

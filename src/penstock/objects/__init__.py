@@ -1,1 +1,4 @@
-"""Object stores: buckets of S3 and folders, behind one narrow protocol. Their libraries are loaded when one is used."""
+"""Object stores: buckets of S3 and folders, behind one narrow protocol. Libraries are loaded on first use.
+
+Not here: which object starts a run (`sources.objects`).
+"""

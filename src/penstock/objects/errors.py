@@ -34,7 +34,7 @@ class UnknownStore(NotFound):
 
 
 class ObjectGone(NotFound):
-    """There is no such object, or not any more."""
+    """The object does not exist, or no longer exists."""
 
     code = "object_gone"
 
@@ -65,9 +65,9 @@ class OtherBucket(Invalid):
 
     code = "other_bucket"
 
-    def __init__(self, store: str, bucket: str, told: str) -> None:
+    def __init__(self, store: str, bucket: str, named: str) -> None:
         super().__init__(
-            f"the notification is about bucket '{told[:80]}', and store '{store}' is bucket '{bucket}': "
+            f"the notification is about bucket '{named[:80]}', and store '{store}' is bucket '{bucket}': "
             "send it to the hook of its own store"
         )
 

@@ -1,4 +1,4 @@
-"""A bucket of S3, at Amazon or at whoever speaks its language: boto3 in threads of its own."""
+"""A bucket of S3, at Amazon or a compatible provider: boto3 in its own threads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from penstock.objects.errors import BadStore, ObjectGone, ObjectRefused, ObjectS
 from penstock.objects.protocol import Access, Listed, Object
 from penstock.objects.s3_lines import QuickLines
 from penstock.objects.s3_listing import Page, is_drawn_folder, read_page
-from penstock.objects.s3_reading import clock_ahead, object_of, real_version, tag_count
-from penstock.objects.signing import Keys
+from penstock.objects.s3_reader import clock_ahead, object_of, real_version, tag_count
+from penstock.objects.s3_signature import Keys
 from penstock.objects.tags import validate_tags
 from penstock.store.errors import StoreError
 

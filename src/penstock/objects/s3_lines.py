@@ -1,4 +1,4 @@
-"""What S3 is asked thousands of times, objects and listings: signed here and sent over lines without threads.
+"""Frequent S3 calls, for objects and listings: signed here and sent over asynchronous connections.
 
 boto3 takes a millisecond of Python for each call, and a tenth of one for each key of a listing; whatever is not
 answered plainly is asked again through it.
@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
-from penstock.objects.signing import Keys, authorization
+from penstock.objects.s3_signature import Keys, authorization
 
 NOTHING = hashlib.sha256(b"").hexdigest()
 PARALLEL = 64

@@ -1,4 +1,4 @@
-"""What stores tell: notifications of Amazon, MinIO, Ceph, EventBridge and SeaweedFS, as notices of one shape. Pure."""
+"""Notifications of Amazon, MinIO, Ceph, EventBridge and SeaweedFS, as notices of one shape. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import unquote_plus
 from msgspec import Struct
 
 from penstock.flow.values.payload import is_storable
-from penstock.objects.s3_reading import real_version
+from penstock.objects.s3_reader import real_version
 from penstock.runtime.json.strict_json import Unreadable
 
 Item = TypeVar("Item")

@@ -1,4 +1,4 @@
-"""The object stores of one process, by name: opened when they are first used, and what was seen of each."""
+"""The object stores of one process, by name: opened on first use, with counts of what was seen in each."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Stores:
         """Raises BadStore."""
         self._addresses = read_addresses(stores or {})
         self._open: dict[str, ObjectStore] = {}
-        self.secrets, self.turns = secrets, UpdateOrder()
-        self.tallies = {name: StoreCounts() for name in self._addresses}
+        self.secrets, self.update_order = secrets, UpdateOrder()
+        self.store_counts = {name: StoreCounts() for name in self._addresses}
 
     @property
     def names(self) -> list[str]:
@@ -102,16 +102,16 @@ class Stores:
         self._open.clear()
 
     async def _looked(self, name: str) -> dict[str, Any]:
-        address, tally = self.address(name), self.tallies[name]
+        address, counts = self.address(name), self.store_counts[name]
         error = await self._why_not(name)
         return {
             "name": name,
             "kind": address.kind,
             "bucket": address.bucket,
             "reachable": error is None,
-            "last_event": tally.last_event,
-            "counts": dict(tally.counts),
-            "error": error or tally.error,
+            "last_event": counts.last_event,
+            "counts": dict(counts.counts),
+            "error": error or counts.error,
         }
 
     async def _why_not(self, name: str) -> str | None:

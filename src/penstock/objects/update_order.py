@@ -1,4 +1,4 @@
-"""Turns at an object: who writes back reads first, and nobody else of this installation may write in between.
+"""The order of writers of an object: one reads and writes at a time, across the installation.
 
 Stores have no conditional write of tags. Within a process a lock is enough; where several nodes share the database, a
 token of it is held too.

@@ -1,1 +1,4 @@
-"""A Penstock elsewhere, over HTTP."""
+"""A client of another Penstock over HTTP, for the command line and for workers.
+
+Not here: anything that opens a store.
+"""

@@ -1,4 +1,4 @@
-"""Between what is on the wire and what a worker of Penstock knows: assignments, offers, lines."""
+"""Converts assignments, offers and lines between the wire and a worker."""
 
 from __future__ import annotations
 

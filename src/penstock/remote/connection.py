@@ -1,4 +1,4 @@
-"""A Penstock at an address: asked over HTTP, its problems raised as the errors that they were there."""
+"""A connection to a Penstock server over HTTP; its problems are raised as the original errors."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Connection:
     """Asks one server. Opened at the first call, closed by `close`."""
 
     def __init__(
-        self, url: str = DEFAULT, token: str | None = None, *, patience: float = CALL_TIMEOUT
+        self, url: str = DEFAULT, token: str | None = None, *, timeout: float = CALL_TIMEOUT
     ) -> None:
         self.url = checked(url)
-        self._token, self._patience = token, patience
+        self._token, self._timeout = token, timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Connection:
         *,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-        patience: float | None = None,
+        timeout: float | None = None,
     ) -> tuple[Any, Mapping[str, str]]:
         """What the server answers, and the headers that came with it.
 
@@ -84,7 +84,7 @@ class Connection:
         if body is not None:
             sent.setdefault("content-type", "application/json")
         data = body if isinstance(body, bytes | None) else _encode(body)
-        limit = aiohttp.ClientTimeout(total=patience or self._patience, connect=10)
+        limit = aiohttp.ClientTimeout(total=timeout or self._timeout, connect=10)
         with self._telling():
             async with self._opened().request(
                 method, self.url + path, data=data, params=_query(query), headers=sent, timeout=limit

@@ -1,4 +1,4 @@
-"""`RemoteEngine`: what `Engine` does, done by a server elsewhere. Same names, same answers."""
+"""`RemoteEngine`: what `Engine` does, done by a server. Same names, same answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RemoteEngine:
         await self.connection.post(path_of("api", "workflows", workflow, "start"))
 
     async def stop_source(self, workflow: str) -> None:
-        """Let the source of a workflow make no more runs; those under way finish."""
+        """Stop a workflow's source. Active runs finish."""
         await self.connection.post(path_of("api", "workflows", workflow, "stop"))
 
     async def pause_workflow(self, workflow: str | None = None) -> None:
@@ -145,7 +145,7 @@ class RemoteEngine:
     async def bulk(self, action: str, filter: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
         """Act on every run that a filter of `runs` finds; with `dry_run` only count them."""
         body = {"filter": run_query(filter), "action": action, "dry_run": dry_run}
-        answer: dict[str, Any] = await self.connection.ask("POST", "/api/runs/bulk", body, patience=600)
+        answer: dict[str, Any] = await self.connection.ask("POST", "/api/runs/bulk", body, timeout=600)
         return answer
 
     async def approvals(

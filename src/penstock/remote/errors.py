@@ -1,4 +1,4 @@
-"""What can be wrong with a Penstock elsewhere. One sentence each, with the remedy.
+"""What can go wrong with a remote Penstock. One sentence each, with the remedy.
 
 RemoteError
 ├── BadServer     the address cannot be used

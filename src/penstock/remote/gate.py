@@ -1,4 +1,4 @@
-"""`HttpGate`: the task gate of a Penstock elsewhere, for the same worker that works in an engine's process."""
+"""`HttpGate`: the task gate of a server, for the same worker that runs in an engine's process."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class HttpGate:
         self._given: dict[Lease, _Wanted] = {}
         self._writers: dict[_Writer, Lease] = {}
         self._worker = ""
-        self._chores = BackgroundTasks(LOG, "tasks that came after the stop could not be returned")
+        self._background_tasks = BackgroundTasks(LOG, "tasks that came after the stop could not be returned")
 
     def now(self) -> datetime:
         """The server's time; this machine's until the server was heard."""
@@ -106,7 +106,7 @@ class HttpGate:
         try:
             polled = await asyncio.shield(asking)
         except asyncio.CancelledError:
-            self._chores.begin(self._end_poll(asking, request.worker))
+            self._background_tasks.begin(self._end_poll(asking, request.worker))
             raise
         return [self._assigned(given) for given in polled.tasks]
 
@@ -135,19 +135,19 @@ class HttpGate:
             for heartbeat in heartbeats
         ]
         try:
-            told = await self._say(items)
+            answers = await self._say(items)
         except PenstockError as error:
             if not _is_refusal(error):
                 raise
             LOG.warning("progress is not shown: the server does not take it: %s", error)
-            told = await self._say(
+            answers = await self._say(
                 [self._item(heartbeat.lease, heartbeat=wire.Sign()) for heartbeat in heartbeats]
             )
-        bad = [number for number, each in enumerate(told) if each.status in REFUSED]
+        bad = [number for number, each in enumerate(answers) if each.status in REFUSED]
         plain = [self._item(heartbeats[number].lease, heartbeat=wire.Sign()) for number in bad]
-        for number, answer in zip(bad, await self._say(plain), strict=True):
-            told[number] = answer
-        renewals = [_renewal(each) for each in told]
+        for number, second in zip(bad, await self._say(plain), strict=True):
+            answers[number] = second
+        renewals = [_renewal(each) for each in answers]
         for heartbeat, renewal in zip(heartbeats, renewals, strict=True):
             if renewal.expires is None:
                 self._forget(heartbeat.lease)
@@ -156,17 +156,17 @@ class HttpGate:
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """See `Gate`. Whatever the server does not take of one report alone ends its attempt with a failure."""
         try:
-            told = await self._say([self._reported(report) for report in reports])
+            answers = await self._say([self._reported(report) for report in reports])
         except PenstockError as error:
             if len(reports) > 1 or not _is_refusal(error):
                 raise
-            told = await self._say([self._reported(_not_taken(reports[0].lease, error))])
-        ends = [(n, end) for n, each in enumerate(told) if (end := _instead(reports[n].lease, each))]
+            answers = await self._say([self._reported(_not_taken(reports[0].lease, error))])
+        ends = [(n, end) for n, each in enumerate(answers) if (end := _instead(reports[n].lease, each))]
         if ends:
             again = await self._say([self._reported(end) for _, end in ends])
-            for (number, _), answer in zip(ends, again, strict=True):
-                told[number] = answer
-        verdicts = [_verdict(each) for each in told]
+            for (number, _), second in zip(ends, again, strict=True):
+                answers[number] = second
+        verdicts = [_verdict(each) for each in answers]
         for report in reports:
             self._forget(report.lease)
         return verdicts
@@ -190,10 +190,10 @@ class HttpGate:
         return self._item(report.lease, fail=fault)
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
-        told = await self._say([self._item(lease, release=wire.Nothing()) for lease in leases])
+        answers = await self._say([self._item(lease, release=wire.Nothing()) for lease in leases])
         for lease in leases:
             self._forget(lease)
-        return [each.status == 200 for each in told]
+        return [each.status == 200 for each in answers]
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Lines of tasks that are over and told are dropped: nobody waits for them."""
@@ -226,12 +226,12 @@ class HttpGate:
         await self._ask("PUT", "offers", body, None, ANSWER)
 
     async def deregister(self, worker: str) -> None:
-        await self._chores.wait(2 * HANG_UP)
+        await self._background_tasks.wait(2 * HANG_UP)
         await self._ask("POST", "leave", wire.Leaving(worker=worker), None, ANSWER)
 
     async def close(self) -> None:
         """Hang up."""
-        await self._chores.end()
+        await self._background_tasks.end()
         await self._line.close()
 
     # -- the line ------------------------------------------------------------------------------------------
@@ -248,17 +248,17 @@ class HttpGate:
             del self._writers[wanted.writer]
 
     async def _say(self, items: Sequence[wire.Item]) -> list[wire.Told]:
-        told: list[wire.Told] = []
+        answer: list[wire.Told] = []
         for piece in _calls(items):
             body = wire.Items(worker=self._worker, items=piece)
-            told += (await self._ask("POST", "report", body, wire.AllTold, ANSWER)).items
-        return told
+            answer += (await self._ask("POST", "report", body, wire.AllTold, ANSWER)).items
+        return answer
 
-    async def _ask(self, method: str, what: str, body: Any, kind: type[T] | None, patience: float) -> Any:
+    async def _ask(self, method: str, what: str, body: Any, kind: type[T] | None, timeout: float) -> Any:
         """Raises GateAway where it is nobody's fault and can be tried again."""
         asked = self._monotonic()
         try:
-            raw = await self._line.ask(method, f"/api/tasks/{what}", body, patience=patience)
+            raw = await self._line.ask(method, f"/api/tasks/{what}", body, timeout=timeout)
         except (NoServer, ServerAway, TooManyRequests, StoreUnavailable) as error:
             raise GateAway(error) from error
         if kind is None:
@@ -290,41 +290,40 @@ def _calls(items: Sequence[wire.Item]) -> Iterator[list[wire.Item]]:
         yield piece
 
 
-def _pieces(lines: list[wire.Line | str], most: int = 100) -> Iterator[list[wire.Line | str]]:
-    for at in range(0, len(lines), most):
-        yield lines[at : at + most]
+def _pieces(lines: list[wire.Line | str], max_lines: int = 100) -> Iterator[list[wire.Line | str]]:
+    for at in range(0, len(lines), max_lines):
+        yield lines[at : at + max_lines]
 
 
 def _plain(progress: bytes | None) -> Any:
     return None if progress is None else msgspec.json.decode(progress)
 
 
-def _renewal(told: wire.Told) -> Renewal:
-    if told.status == 200:
-        return Renewal(told.expires, told.deadline)
-    if told.status in (403, 404, 409):
+def _renewal(answer: wire.Told) -> Renewal:
+    if answer.status == 200:
+        return Renewal(answer.expires, answer.deadline)
+    if answer.status in (403, 404, 409):
         return Renewal(None)
-    raise RemoteError(f"the server does not renew task '{told.id}': {told.detail}")
+    raise RemoteError(f"the server does not renew task '{answer.id}': {answer.detail}")
 
 
-def _verdict(told: wire.Told) -> Verdict:
-    if told.status == 200:
+def _verdict(answer: wire.Told) -> Verdict:
+    if answer.status == 200 or answer.code == "invalid_output":  # with which the attempt has failed
         return "accepted"
-    if told.status == 409:
-        return "conflict" if told.code == "already_completed" else "superseded"
-    raise RemoteError(f"the server does not take the report of task '{told.id}': {told.detail}")
+    if answer.status == 409:
+        return "conflict" if answer.code == "already_completed" else "superseded"
+    raise RemoteError(f"the server does not take the report of task '{answer.id}': {answer.detail}")
 
 
-def _instead(lease: Lease, told: wire.Told) -> Report | None:
+def _instead(lease: Lease, answer: wire.Told) -> Report | None:
     """What to report where the server refuses what a task gave: the attempt must end all the same."""
-    if told.status == 413:
+    if answer.status == 413:
         why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
         return Report(lease, Failed(error=Failure("too_large", why), retry=False))
-    if told.code in ("invalid_port", "invalid_output"):
-        why = told.detail or "the server does not take what the task gave"
+    if answer.code == "invalid_port":
+        why = answer.detail or "the server does not take what the task gave"
         why = why.partition("; the lease is kept")[0]
-        # Another try may give what was promised; it will not have another port.
-        return Report(lease, Failed(error=Failure("error", why), retry=told.code == "invalid_output"))
+        return Report(lease, Failed(error=Failure("error", why), retry=False))
     return None
 
 

@@ -1,4 +1,4 @@
-"""A problem+json as the error that it was at the other end: same class, same code, same sentence."""
+"""A problem+json as the error that the server raised: same class, same code, same sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `Engine.schedules` does, done by a server elsewhere."""
+"""What `Engine.schedules` does, done by a server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RemoteSchedules:
         self._connection, self._listed = connection, listed
 
     async def sources(self) -> list[dict[str, Any]]:
-        """All that feeders look after, clocks or not."""
+        """All that readers look after, clocks or not."""
         return await self._listed("/api/sources")
 
     async def preview(

@@ -1,4 +1,4 @@
-"""What a caller can do wrong. One sentence each, with the remedy; nothing is changed. `call_errors` has those of calls.
+"""Errors of callers. One sentence each, with the remedy; nothing is changed. `call_errors` has those of calls.
 
 PenstockError
 ├── NotFound
@@ -280,7 +280,7 @@ class NotRetryable(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Somebody decided before, or nobody is asked any more. `decision` is the first, where there is one."""
+    """The approval was decided before, or is closed. `decision` is the first decision, if there is one."""
 
     code = "already_decided"
     decision: dict[str, Any] | None = None
@@ -323,7 +323,7 @@ class NotSkippable(Conflict):
 
 
 class Changed(Conflict):
-    """It is not any more as it was expected to be."""
+    """The state is no longer what the caller expected."""
 
     code = "changed"
 
@@ -343,14 +343,14 @@ class SlotFull(Conflict):
 
     code = "slot_full"
 
-    def __init__(self, run: str, event: str, step: str, most: int) -> None:
+    def __init__(self, run: str, event: str, step: str, limit: int) -> None:
         super().__init__(
-            f"{most} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
+            f"{limit} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
         )
 
 
 class PreconditionFailed(PenstockError):
-    """What the caller has seen is not so any more."""
+    """What the caller saw is outdated."""
 
     code = "precondition_failed"
 

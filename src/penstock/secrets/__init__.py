@@ -1,4 +1,4 @@
-"""The secrets of an installation: keys, sealed values, and their redaction from what tasks say.
+"""The secrets of an installation: keys, sealed values, and their redaction from what tasks report.
 
-`access` decides who may set or list them; `store` keeps the rows.
+Not here: who may set or list them (`access`), and their rows (`store`).
 """

@@ -70,9 +70,9 @@ class Vault:
         while True:
             made = not self._keys.exist
             used = await sealed_with(self._store, self._keys)
-            ring = self._keys.keyring(make=True)
-            key_id, sealed = ring.seal(name, value, used)
-            row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
+            keyring = self._keys.keyring(make=True)
+            key_id, sealed = keyring.seal(name, value, used)
+            row = await self._store.put_secret(name, key_id, sealed, keyring.ids, audit(sealed))
             if row is not None:
                 return row
             # The first secret was set meanwhile, with a key that is here, and the next try uses it, or with one that is
@@ -88,8 +88,8 @@ class Vault:
         for name in names:
             if name not in rows:  # before the keys: where no secret was ever set there are none
                 raise UnknownSecret(name)
-        ring = self._keys.keyring()
-        values = {name: ring.unseal(name, rows[name].key_id, rows[name].sealed) for name in names}
+        keyring = self._keys.keyring()
+        values = {name: keyring.unseal(name, rows[name].key_id, rows[name].sealed) for name in names}
         self.redactor.learn(values.values())
         return values
 
@@ -120,22 +120,22 @@ class Vault:
         """A new key before all others. Raises SecretKeyError, KeysElsewhere."""
         return self._keys.add()
 
-    async def reseal(self, ring: Keyring | None = None) -> int:
+    async def reseal(self, keyring: Keyring | None = None) -> int:
         """Seal with the first key all that is sealed with another; how many. Raises SecretKeyError."""
-        ring = ring or self._keys.keyring()
+        keyring = keyring or self._keys.keyring()
         total = 0
         # Until none is left: others may have set one meanwhile, with a key that was still in use.
-        while done := await self._reseal_once(ring):
+        while done := await self._reseal_once(keyring):
             total += done
         return total
 
-    async def _reseal_once(self, ring: Keyring) -> int:
+    async def _reseal_once(self, keyring: Keyring) -> int:
         after, done = "", 0
         while page := await self._store.secrets(after=after, limit=PAGE):
             after = page[-1].name
             for row in page:
-                if row.key_id != ring.current:
-                    key_id, sealed = ring.reseal(row.name, row.key_id, row.sealed)
+                if row.key_id != keyring.current:
+                    key_id, sealed = keyring.reseal(row.name, row.key_id, row.sealed)
                     new = await self._store.put_secret(row.name, key_id, sealed, was=row.sealed)
                     done += new is not None
         return done
@@ -145,8 +145,8 @@ class Vault:
     async def redaction(self) -> Redact:
         """Takes secrets out of a JSON value: those that are set at this moment, on whichever node they were.
 
-        A task knows a secret only after it was set, so whoever asks before writing the task's words misses none. Where
-        some cannot be opened here, the words are withheld: runs must end all the same.
+        A task knows a secret only after it was set, so asking before writing the task's words misses none. If
+        some cannot be opened here, the words are withheld: runs must still end.
         """
         try:
             await self.check()
@@ -159,14 +159,14 @@ class Vault:
         return self.redactor.redact_value
 
     def redaction_in_threads(self) -> Redact:
-        """The same for another thread, which asks anew for each value: secrets may be set while a call runs."""
+        """The same for another thread, which asks again for each value: secrets may be set while a call runs."""
         loop = asyncio.get_running_loop()
 
         def redact(value: Any) -> Any:
             asking = self.redaction()
             try:
                 found = asyncio.run_coroutine_threadsafe(asking, loop).result(ASKING_TIMEOUT)
-            except (RuntimeError, TimeoutError):  # the loop ends, and nobody waits for the call any more
+            except (RuntimeError, TimeoutError):  # the loop ends, and no caller is left
                 asking.close()
                 return withhold(value)
             return found(value)
@@ -174,24 +174,24 @@ class Vault:
         return redact
 
     async def _learn(self) -> None:
-        """What was learned counts only when all of it was: a pass that breaks off is begun anew."""
+        """A pass counts only if it is complete: an interrupted one is repeated."""
         after, values = "", list[str]()
         opened: dict[str, tuple[int, datetime]] = {}
         while page := await self._store.secrets(after=after, limit=PAGE):
-            after, ring = page[-1].name, self._keys.keyring()
+            after, keyring = page[-1].name, self._keys.keyring()
             for row in page:
                 version = (row.version, row.updated_at)
                 if self._opened.get(row.name) != version:
-                    values += _value(ring, row)
+                    values += _value(keyring, row)
                 opened[row.name] = version
         self.redactor.learn(values)
         self._opened = opened
 
 
-def _value(ring: Keyring, row: SecretRow) -> list[str]:
+def _value(keyring: Keyring, row: SecretRow) -> list[str]:
     """The value; none where the row is damaged, for then nobody can use it. Raises SecretKeyError for a missing key."""
     try:
-        return [ring.unseal(row.name, row.key_id, row.sealed)]
+        return [keyring.unseal(row.name, row.key_id, row.sealed)]
     except DamagedSecret as error:
         log.warning("%s", error)
         return []

@@ -1,1 +1,4 @@
-"""The composition root of a service: settings become objects."""
+"""The composition root of a server: settings become objects, and objects a process.
+
+Not here: behaviour. Whatever another package can do, it does.
+"""

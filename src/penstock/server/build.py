@@ -23,7 +23,7 @@ from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.engine.engine import Engine
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.errors import PenstockError
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
@@ -128,7 +128,7 @@ def releases_of(settings: Settings) -> Options:
 
 @asynccontextmanager
 async def answering(
-    running: Running, front: Front, listener: socket.socket, begun: asyncio.Event | None = None
+    running: EngineServices, front: Front, listener: socket.socket, begun: asyncio.Event | None = None
 ) -> AsyncIterator[str]:
     """Serve the API of what is running while the block runs; its address. At the end calls under way are finished.
 
@@ -149,8 +149,8 @@ async def answering(
         if front.releases is not None:
             service.parts[PART] = await stack.enter_async_context(Coordinator(service.engine, front.releases))
         base = await stack.enter_async_context(serving_on(App(service, calls), listener, front.proxies))
-        if running.world is not None:
-            running.world.public_url = running.world.public_url or base
+        if running.environment is not None:
+            running.environment.public_url = running.environment.public_url or base
         await running.serve_boxes()
         yield base
 

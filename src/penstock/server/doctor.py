@@ -1,4 +1,4 @@
-"""Is everything as it should be? Each thing that is looked at gives one finding: fine, worth knowing, or wrong."""
+"""The checks of `penstock doctor`: each gives one finding: fine, worth knowing, or wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penstock.server.settings import Settings, unknown_variables
 from penstock.store.address_redaction import without_password
 from penstock.store.errors import NeedsMigration
 from penstock.store.open import Looker, is_shared, open_store, open_to_look, sqlite_path
-from penstock.topics.opening import open_bus
+from penstock.topics.buses import open_bus
 
 CHECK_TIMEOUT = 10.0
 SKEW = timedelta(seconds=5)

@@ -1,4 +1,4 @@
-"""An application on a socket, in the loop that runs already: bound before anything is promised, drained at the end."""
+"""An application on a socket, in the running loop: bound before it is announced, drained at the end."""
 
 from __future__ import annotations
 

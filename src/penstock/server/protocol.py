@@ -1,4 +1,4 @@
-"""HTTP/1.1 with limits on what comes before a call can be found: the size of the head, and how long it takes."""
+"""HTTP/1.1 with limits before routing: the size of the head, and the time in which it must arrive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from penstock.api.problems import MEDIA, TITLES, Problem
-from penstock.api.reading import EXCHANGE
+from penstock.api.request_body import EXCHANGE
 
 HEAD = 64 * 1024
 """Bytes that the lines before the body may have."""
@@ -89,7 +89,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
-        if not self.parser.should_upgrade():  # that is refused, and must not be done all the same
+        if not self.parser.should_upgrade():  # the upgrade is rejected, so it must not happen
             self._begin()
 
     def _begin(self) -> None:
@@ -195,7 +195,7 @@ def refusal(status: int, code: str, detail: str) -> bytes:
 
 
 class Exchange(RequestResponseCycle):
-    """Can do what any uvicorn connection can, and is a `penstock.api.reading.Exchange` besides."""
+    """Can do what any uvicorn connection can, and is a `penstock.api.request_body.Exchange` besides."""
 
     def offer(self) -> None:
         """Let the application know."""

@@ -1,4 +1,4 @@
-"""What a process is told: options, `PENSTOCK_…` variables, `penstock.toml` and defaults, each value with its origin."""
+"""Settings: options, `PENSTOCK_…` variables, `penstock.toml` and defaults, each value with its origin."""
 
 from __future__ import annotations
 

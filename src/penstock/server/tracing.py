@@ -1,4 +1,4 @@
-"""Traces of a server: switched on by the setting `tracing`, or by the standard variables of OpenTelemetry."""
+"""Traces of a server: enabled by the setting `tracing`, or by the standard variables of OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.errors import PenstockError
 from penstock.server.values import TRACING
 
@@ -46,7 +46,7 @@ def tracing_wanted(said: str | None, variables: Mapping[str, str]) -> str:
     return kind
 
 
-def begin_tracing(running: Running, kind: str, service: str | None = None) -> None:
+def begin_tracing(running: EngineServices, kind: str, service: str | None = None) -> None:
     """Tell the runs that end here from now on; the last of them when the engine closes."""
     if kind == OFF:
         return

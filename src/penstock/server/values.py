@@ -1,4 +1,4 @@
-"""The values of settings: each from a text, or from what TOML has. What cannot be is a ValueError with a reason."""
+"""Parsers of settings, from a text or from TOML. An invalid value is a ValueError with a reason."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import msgspec
 
 from penstock.access.claims import OidcSettings
 from penstock.flow.values.duration import parse_duration
-from penstock.runtime.node.retention import DAYS
+from penstock.runtime.node.retention import DEFAULT_RETENTION
+from penstock.topics.buses import validate_urls
 from penstock.topics.errors import BadBus
-from penstock.topics.opening import validate_urls
 from penstock_release.options import OAuth
 
 T = TypeVar("T")
@@ -160,13 +160,13 @@ def duration(given: Any) -> timedelta:
 
 def days(given: Any) -> dict[str, timedelta]:
     """Days for every status, or by status."""
-    why = f"must be days, 1 or more: 30, or by status ({', '.join(DAYS)})"
+    why = f"must be days, 1 or more: 30, or by status ({', '.join(DEFAULT_RETENTION)})"
     if isinstance(given, int) or str(given).isdigit():
-        given = dict.fromkeys(DAYS, given)
+        given = dict.fromkeys(DEFAULT_RETENTION, given)
     try:
         found = {name: whole(value, why) for name, value in pairs(given).items()}
     except ValueError:
         raise ValueError(why) from None
-    if not set(found) <= set(DAYS) or any(not 1 <= value <= 36_500 for value in found.values()):
+    if not set(found) <= set(DEFAULT_RETENTION) or any(not 1 <= value <= 36_500 for value in found.values()):
         raise ValueError(why)
     return {name: timedelta(days=value) for name, value in found.items()}

@@ -1,1 +1,4 @@
-"""What comes from outside, translated: verified calls become runs and events."""
+"""What starts runs and sends them events: schedules, hooks, object stores, brokers.
+
+Not here: decisions. A source verifies and translates, then calls the commands of `runtime`.
+"""

@@ -1,4 +1,4 @@
-"""What came and cannot be taken, set aside where people look for it: a message, or the start of a run.
+"""Messages and starts that cannot be taken, stored where people look for them.
 
 A start is kept whole: once what was wrong is mended, `penstock redeliver` makes its run.
 """
@@ -17,7 +17,7 @@ from msgspec import Struct, to_builtins
 from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import decode_message, encode_message
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions.correlation import RETENTION
@@ -31,12 +31,12 @@ from penstock.sources.triggers.lease import read_state
 from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.topics.bus import Message
 
 TOPIC = "topic"
-SHOWN = 64 * 1024
-"""Bytes of a message that cannot be read that are kept, for people to look at."""
+MAX_SHOWN_BYTES = 64 * 1024
+"""Bytes of an unreadable message that are stored for people to read."""
 
 
 class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,12 +68,14 @@ class DeadLetter(Struct, frozen=True, kw_only=True):
 async def add_dead_start(
     store: InboundEvents, workflow: str, kind: str, start: Start, error: PenstockError, now: datetime
 ) -> None:
-    """Keep a start by a source of that kind, once however often it is told. Raises StoreError."""
+    """Store a start by a source of that kind, once, however often it is reported. Raises StoreError."""
     reason = f"no run of '{workflow}' was started for {(start.subject or '')[:200]}: {error}"
     key, tags = f"{kind}:{start.key}", dict(start.tags or {})
     said = RefusedStart(workflow=workflow, start_key=key, subject=start.subject, input=start.input, tags=tags)
-    aside = Outside(event=workflow, data=to_builtins(said), id=key)
-    await _add(store, aside, reason, now, Seen(f"aside/{workflow}//object", _digest_of(key), now + RETENTION))
+    event = Outside(event=workflow, data=to_builtins(said), id=key)
+    await _add(
+        store, event, reason, now, EventId(f"aside/{workflow}//object", _digest_of(key), now + RETENTION)
+    )
 
 
 async def add_dead_notice(
@@ -84,9 +86,9 @@ async def add_dead_notice(
     Raises StoreError.
     """
     reason = f"a record in a notification of store '{name}' was set aside: {error}"
-    aside = Outside(event=name, data={"store": name, "record": to_builtins(record)})
-    seen = Seen(f"aside/s3/{name}", _digest(encode_message(aside)), now + RETENTION)
-    await _add(store, aside, reason, now, seen)
+    event = Outside(event=name, data={"store": name, "record": to_builtins(record)})
+    seen = EventId(f"aside/s3/{name}", _digest(encode_message(event)), now + RETENTION)
+    await _add(store, event, reason, now, seen)
     return reason
 
 
@@ -104,7 +106,7 @@ async def try_again(
                 id, deliver=False, audit=audit
             )
         if start is not None:
-            with suppress(IdempotencyMismatch):  # it was told again meanwhile, and taken
+            with suppress(IdempotencyMismatch):  # it was reported again meanwhile, and taken
                 await commands.start_once(
                     start.workflow,
                     subject=start.subject,
@@ -116,12 +118,12 @@ async def try_again(
     return False
 
 
-async def _take_again(flows: FlowCache, commands: Commands, kept: DeadLetter) -> bool:
+async def _take_again(flows: FlowCache, commands: Commands, dead_letter: DeadLetter) -> bool:
     """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
-    flow, _ = await flows.newest(kept.workflow)
-    messages = messages_of_topic(kept.headers, kept.content, kept.id)
-    if kept.external is not None:
-        return await _fire(flow, commands, kept.external, messages)
+    flow, _ = await flows.newest(dead_letter.workflow)
+    messages = messages_of_topic(dead_letter.headers, dead_letter.content, dead_letter.id)
+    if dead_letter.external is not None:
+        return await _fire(flow, commands, dead_letter.external, messages)
     source = flow.definition.source
     if source is None or source.kind != TOPIC:
         return False
@@ -146,7 +148,7 @@ async def _fire(flow: Flow, commands: Commands, event: str, messages: list[Topic
 def _data(body: bytes) -> Any:
     try:
         event = decode_message(body)
-    except Unreadable:
+    except CorruptRecord:
         return None
     return event.data if isinstance(event, Outside) else None
 
@@ -161,24 +163,26 @@ async def add_dead_message(
     workflow, now = trigger.workflow, trigger.now()
     why = f"`{error.key}` cannot be worked out: {error.why}" if isinstance(error, CallRefused) else str(error)
     reason = f"the message of topic '{topic}' of bus '{bus}' was set aside: {why}"
-    # What cannot be read, or is kept in part, cannot be taken whatever is mended.
-    again = isinstance(error, Invalid | Conflict) and len(message.body) <= SHOWN
+    # An unreadable or truncated message cannot be taken, whatever is fixed.
+    again = isinstance(error, Invalid | Conflict) and len(message.body) <= MAX_SHOWN_BYTES
     shown = {**_shown(message, workflow, bus, topic), "external": event, "again": again}
-    aside = Outside(event=event or workflow, data=shown, id=message.id)
+    dead = Outside(event=event or workflow, data=shown, id=message.id)
     seen = None
     if message.id is not None:
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
-        seen = Seen(scope, _digest_of(message.id), now + RETENTION)
-    await _add(trigger.node.store, aside, reason, now, seen)
+        seen = EventId(scope, _digest_of(message.id), now + RETENTION)
+    await _add(trigger.node.store, dead, reason, now, seen)
     return reason
 
 
-async def _add(store: InboundEvents, aside: Outside, reason: str, now: datetime, seen: Seen | None) -> None:
+async def _add(
+    store: InboundEvents, event: Outside, reason: str, now: datetime, seen: EventId | None
+) -> None:
     await store.keep(
         PendingEvent(
             keys=(),
-            event=aside.event,
-            body=encode_message(aside),
+            event=event.event,
+            body=encode_message(event),
             reason=reason.encode(errors="replace").decode().replace("\0", "?")[:2000],
             until=now + RETENTION,
             seen=seen,
@@ -187,14 +191,14 @@ async def _add(store: InboundEvents, aside: Outside, reason: str, now: datetime,
 
 
 def _shown(message: Message, workflow: str, bus: str, topic: str) -> Mapping[str, Any]:
-    """All there is to know of a message; what is no text in base64."""
-    part = message.body[:SHOWN]
+    """Everything known about a message; a body that is no text in base64."""
+    part = message.body[:MAX_SHOWN_BYTES]
     try:
         body = {"body": part.decode()}
     except UnicodeDecodeError:
         body = {"body_base64": b64encode(part).decode()}
     said: dict[str, Any] = {"workflow": workflow, "bus": bus, "topic": topic}
-    cut = {"cut": True} if len(message.body) > SHOWN else {}
+    cut = {"cut": True} if len(message.body) > MAX_SHOWN_BYTES else {}
     return {**said, "id": message.id, "headers": dict(message.headers), **body, **cut}
 
 

@@ -1,4 +1,4 @@
-"""Outside events that a workflow took once and does not take any more: runs of earlier versions still wait for them."""
+"""Outside events that only earlier versions of a workflow take: their runs still wait for them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from typing import Protocol
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.definition import Definition, External
 from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.node.flow_cache import FlowCache
@@ -14,10 +14,10 @@ from penstock.store.protocol import RunViews, WorkflowVersions
 from penstock.store.rows.rows import Filter, WorkflowState
 
 MAX_VERSIONS = 50
-"""Versions that are looked back to."""
+"""Earlier versions that are searched."""
 
-AGAIN = 60.0
-"""Seconds for which nobody is looked for who could wait: runs of earlier versions end, and hardly any begin."""
+CACHE_SECONDS = 60.0
+"""Seconds for which an empty answer is cached: runs of earlier versions end, and hardly any begin."""
 
 _Dropped = dict[str, list[int]]
 """By event: the versions that take it, the latest first."""
@@ -36,12 +36,12 @@ class Earlier:
         self._over: dict[tuple[str, str], float] = {}
 
     async def taking(self, state: WorkflowState, event: str) -> tuple[Flow, External] | None:
-        """The latest version that took the event, while runs that may wait for it are under way."""
+        """The latest version that took the event, while runs that may wait for it are active."""
         versions, now = (await self._dropped(state)).get(event), asyncio.get_running_loop().time()
         if versions is None or now < self._over.get((state.name, event), now):
             return None
         if not await self._under_way(state.name, versions):
-            self._over[state.name, event] = now + AGAIN
+            self._over[state.name, event] = now + CACHE_SECONDS
             return None
         flow = await self._flows.get(state.name, versions[0])
         return flow, taken(flow.definition, self._kind)[event]

@@ -1,4 +1,4 @@
-"""Why a call of a hook is not taken. Nothing of such a call is stored; `reason` is what is counted.
+"""Why a call of a hook is rejected. Nothing of such a call is stored; `reason` is what metrics count.
 
 PenstockError
 ├── Unverified            nobody is known to have sent it; says no more, for a stranger reads it

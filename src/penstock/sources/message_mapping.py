@@ -1,4 +1,4 @@
-"""What a message asks for, by the expressions of the source or the outside event that it is for."""
+"""Maps a message to input, key and event, by the expressions of its source or outside event."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _text(key: str, source: str, message: Message) -> str:
 
 
 def _id(source: str | None, message: Message) -> str | None:
-    """What a repeat is known by; its digest where it is too long to be kept: senders call things as they like."""
+    """The id by which a repeat is recognised; its digest if it is too long to store."""
     found = message.id if source is None else _text("id", source, message)
     if found is None or length_problem(found, MAX_ID) is None:
         return found

@@ -1,4 +1,4 @@
-"""The `topic` source and `external.from {kind: topic}`: each message of a broker's topic, done once it is durable.
+"""The `topic` source and `external.from {kind: topic}`: acknowledges each message once its effect is durable.
 
 A message that cannot be taken is set aside after a few tries, where people see it, and the next one is taken. One that
 cannot be taken now, because the database or the broker is away, stays with the broker.
@@ -22,13 +22,13 @@ from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigge
 from penstock.store.errors import BadText
 from penstock.topics.bus import Message as Taken
 from penstock.topics.bus import Subscription, group_of
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 
-TRIES = 3
-"""How often a message that is refused is tried before it is set aside."""
-PAUSE = 0.1
-"""Seconds before the second try; twice as many before the next."""
-HELD = 60.0
+MAX_DELIVERIES = 3
+"""How often a rejected message is tried before it is set aside."""
+RETRY_DELAY = 0.1
+"""Seconds before the second try; doubled before each further one."""
+HOLD_TIMEOUT = 60.0
 """Seconds for which messages are in hand while there is no room for their runs. A broker takes them back after a while
 (Kafka after five minutes, RabbitMQ after half an hour) and gives them again, though their runs are then made.
 """
@@ -40,7 +40,7 @@ log = logging.getLogger("penstock.topics")
 
 
 def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
-    """The feeder of a source or of an outside event that comes from a topic."""
+    """The reader of a source or of an outside event that comes from a topic."""
     return TopicReader(target, Buses(means.buses))
 
 
@@ -58,14 +58,14 @@ class TopicReader:
         self._event = None if target.external is None else target.external.name
 
     async def run(self, trigger: Trigger) -> None:
-        """See `Feeder.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
+        """See `SourceReader.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
         bus = self._buses[self._bus]
         group = group_of(self._buses.group(self._bus), trigger.workflow, self._event, self._topic)
         stopped = asyncio.create_task(trigger.stopping.wait())
         try:
             while not trigger.stopping.is_set():
                 async with bus.subscribe(self._topic, group) as subscription:
-                    await trigger.save(trigger.state)  # what went wrong before does not any more
+                    await trigger.save(trigger.state)  # earlier errors are over
                     await self._take(trigger, subscription, stopped)
                 if trigger.external is None:
                     await trigger.room()
@@ -75,7 +75,7 @@ class TopicReader:
     async def _take(self, trigger: Trigger, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
         """Take messages until it is to stop, or there is no room for long: the rest waits where it comes from."""
         clock = asyncio.get_running_loop().time
-        until = clock() + HELD
+        until = clock() + HOLD_TIMEOUT
         while (taken := await next_messages(subscription, stopped)) is not None:
             if trigger.external is None and trigger.flow.definition.max_running is None:
                 await self._do_all(trigger, subscription, taken)
@@ -117,7 +117,7 @@ class TopicReader:
 
     async def _each(self, trigger: Trigger, message: Taken) -> None:
         """One message alone: tried a few times, then set aside. Raises whatever is not the message's fault."""
-        for number in range(1, TRIES + 1):
+        for number in range(1, MAX_DELIVERIES + 1):
             try:
                 await self._try(trigger, message)
                 return
@@ -126,9 +126,9 @@ class TopicReader:
             except (Unreadable, WrongType) as error:
                 return await self._dead_letter(trigger, message, error)
             except _REFUSED as error:
-                if number == TRIES:
+                if number == MAX_DELIVERIES:
                     return await self._dead_letter(trigger, message, error)
-            await trigger.rest(PAUSE * 2 ** (number - 1))
+            await trigger.rest(RETRY_DELAY * 2 ** (number - 1))
 
     async def _try(self, trigger: Trigger, message: Taken) -> None:
         for each in _read(message):
@@ -153,7 +153,7 @@ class TopicReader:
 
 
 async def next_messages(subscription: Subscription, stopped: asyncio.Task[Any]) -> list[Taken] | None:
-    """The next messages; None: the feeder is to stop."""
+    """The next messages; None if the reader must stop."""
     taking = asyncio.create_task(subscription.take())
     try:
         await asyncio.wait((taking, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
+from penstock.expression.template import is_open
 from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import TIMES, BadParameter, BoxError, Queue, Reaction, View
 from penstock.flow.values.duration import FORMS, moment_of
 from penstock.flow.values.schema_validation import schema_fault
-from penstock.steps.io_steps import IoKind, is_open
+from penstock.steps.io_steps import IoKind
 from penstock.steps.palette import APPROVAL
 from penstock.steps.parameters import template
 

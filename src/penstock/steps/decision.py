@@ -11,7 +11,12 @@ from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
-from penstock.steps.parameters import PureKind, condition, mapping, schema, text
+from penstock.flow.model.shapes import NULL
+from penstock.steps.outputs import NO_DATA
+from penstock.steps.parameters import PureKind, condition, mapping, schema
+
+CONDITION: dict[str, Any] = {"type": ["string", "boolean"], "format": "cel"}
+"""The schema of bare CEL; true and false may stand for it."""
 
 
 class BranchBox(Struct, frozen=True):
@@ -39,7 +44,9 @@ def _box(cases: Mapping[str, tuple[str, Any]]) -> BranchBox:
 
 def _decide(params: Mapping[str, Any]) -> BranchBox:
     if "if" not in params:
-        raise BadParameter("if", "`decide` needs a condition: with: {if: data.size > 1000}")
+        raise BadParameter(
+            "if", "`decide` needs a condition: with: {if: data.size > 1000}", "missing-setting"
+        )
     return _box({"then": ("if", params["if"])})
 
 
@@ -51,8 +58,10 @@ DECIDE = PureKind(
         ports=("then", "else", "failed"),
         parameters=schema(
             ("if",),
-            if_=text("Condition", format="cel", description="an expression such as data.size > 1000"),
+            if_=CONDITION | {"title": "Condition", "description": "an expression such as data.size > 1000"},
         ),
+        outputs={"then": NULL, "else": NULL},
+        sets=NO_DATA,
     ),
     _decide,
 )
@@ -61,15 +70,15 @@ DECIDE = PureKind(
 def _switch(params: Mapping[str, Any]) -> BranchBox:
     cases = params.get("cases")
     if not isinstance(cases, dict) or not cases:
-        raise BadParameter("cases", "`switch` needs cases: with: {cases: {big: data.size > 1000}}")
+        message = "`switch` needs cases: with: {cases: {big: data.size > 1000}}"
+        raise BadParameter("cases", message, "wrong-type" if cases else "missing-setting")
     for port in cases:
         if port in ("else", "failed"):
-            raise BadParameter(
-                f"cases.{port}", f"a case cannot be called '{port}': every switch has that port"
-            )
+            message = f"a case cannot be called '{port}': every switch has that port"
+            raise BadParameter(f"cases.{port}", message, "bad_port")
         wrong = wrong_name(port)
         if wrong:
-            raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}")
+            raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}", "bad_port")
     return _box({port: (f"cases.{port}", case) for port, case in cases.items()})
 
 
@@ -84,9 +93,13 @@ SWITCH = PureKind(
             cases=mapping(
                 "Cases",
                 description="port and condition, in the order in which they are looked at",
-                additionalProperties={"type": "string", "format": "cel"},
+                additionalProperties=CONDITION,
+                propertyNames={"not": {"enum": ["else", "failed"]}},
+                minProperties=1,
             ),
         ),
+        outputs={"else": NULL},
+        sets=NO_DATA,
     ),
     _switch,
 )

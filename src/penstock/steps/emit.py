@@ -8,7 +8,9 @@ from penstock.flow.compile.compile import TemplateBox
 from penstock.flow.model.box import BoxError, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.plan import Emission
+from penstock.flow.model.shapes import NULL
 from penstock.flow.values.payload import EVENT, KEY, length_problem
+from penstock.steps.outputs import NO_DATA
 from penstock.steps.parameters import PureKind, mapping, schema, template, text
 
 
@@ -43,8 +45,8 @@ def _key(key: Any) -> dict[str, str]:
     return {name: str(value) for name, value in key.items()}
 
 
-def _validate_length(what: str, text: str, most: int) -> None:
-    if (problem := length_problem(text, most)) is not None:
+def _validate_length(what: str, text: str, limit: int) -> None:
+    if (problem := length_problem(text, limit)) is not None:
         raise BoxError(f"{what} {problem}")
 
 
@@ -67,12 +69,19 @@ EMIT = PureKind(
         ports=("done",),
         parameters=schema(
             ("event", "key"),
-            event=text("Event", description="one that the other workflow declares as external"),
-            key=mapping("Key", description="correlation key and value, by which the other run is found"),
+            event=text("Event", minLength=1, description="one that the other workflow declares as external"),
+            key=mapping(
+                "Key",
+                description="correlation key and value, by which the other run is found",
+                additionalProperties={"type": ["string", "integer"]},
+                minProperties=1,
+            ),
             data={"title": "Data", "description": "what the event carries"},
             set=mapping("Set", description="changed in the other run's data"),
             id=text("Id", description="a repeat with the same id changes nothing"),
         ),
+        output=NULL,
+        sets=NO_DATA,
     ),
     lambda params: EmitBox(template(dict(params), "")),
 )

@@ -11,12 +11,14 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression.syntax.map_literals import map_literals
+from penstock.expression.template import is_open
 from penstock.flow.compile.compile import SCOPE, TaskBox, TemplateBox
 from penstock.flow.model.box import BadParameter, Box, Queue, Reaction, View
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.secret_references import named, reference
 from penstock.flow.values.duration import parse_duration
 from penstock.flow.values.schema_validation import violations
+from penstock.steps.outputs import offer_for
 from penstock.steps.parameters import only, template
 
 
@@ -30,6 +32,9 @@ class IoKind(Struct, frozen=True):
         if self.checked:  # what is published stays as it was: its step fails
             self.check(params)
         return self.make(params)
+
+    def offer_for(self, params: Mapping[str, Any]) -> Offer:
+        return offer_for(self.offer, params)
 
     def check(self, params: Mapping[str, Any]) -> None:
         """Raises BadParameter."""
@@ -75,7 +80,7 @@ def check(offer: Offer, params: Mapping[str, Any]) -> None:
     only(params, offer)
     for name, value in params.items():
         if known[name].get(NO_SECRETS) and (found := next(named(value), None)) is not None:
-            raise BadParameter(name, _no_secret(offer.name, name, found[1]))
+            raise BadParameter(name, _no_secret(offer.name, name, found[1]), "bad_secret")
         _check_secrets(name, known[name].get(SECRETS), value)
         if is_open(value):
             continue
@@ -101,6 +106,7 @@ def _check_secrets(name: str, where: str | None, value: Any) -> None:
         raise BadParameter(
             name,
             f"`{name}` has the name of a secret from data, which could name any: write it, as {{secret: NAME}}",
+            "bad_secret",
         )
     elif where is not None and isinstance(value, str):
         made = (keys for each in template(value, name).expressions for keys in map_literals(each.source))
@@ -109,6 +115,7 @@ def _check_secrets(name: str, where: str | None, value: Any) -> None:
                 name,
                 f"`{name}` makes {{'secret': …}} in an expression, which would be sent as it stands: only "
                 "{secret: NAME} without ${ } is replaced; where it differs, branch before and have a step for each",
+                "bad_secret",
             )
 
 
@@ -137,12 +144,3 @@ def _check_duration(name: str, value: Any) -> None:
         raise BadParameter(name, f"`{name}` {value!r} {error}") from error
     if not length:
         raise BadParameter(name, f"`{name}` must be longer than 0s")
-
-
-def is_open(value: Any) -> bool:
-    """Whether some part of a value is filled in when the firing begins."""
-    if isinstance(value, str):
-        return "${" in value
-    if isinstance(value, Mapping):
-        return any(is_open(each) for each in (*value, *value.values()))
-    return isinstance(value, list) and any(map(is_open, value))

@@ -6,13 +6,16 @@ from typing import Any
 
 from penstock.flow.compile.compile import BOXES
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import ANY, TEXT, TEXT_OR_NULL, TEXTS_BY_NAME, closed
 from penstock.steps.io_steps import NO_SECRETS, SECRETS
-from penstock.steps.parameters import choice, flag, mapping, schema, span, text, texts
+from penstock.steps.outputs import NO_DATA, decided
+from penstock.steps.parameters import choice, flag, mapping, one_or_several, schema, span, text, texts
 
 _SECRET = schema(
     ("secret",), secret=text("Secret", description="the name of a secret: `penstock secret set NAME`")
 )
 _VALUE = {"anyOf": [{"type": ["string", "number", "boolean"]}, _SECRET]}
+_TEXTS = {"type": "array", "items": TEXT}
 _STATUS = {"type": "integer", "minimum": 100, "maximum": 599}
 
 
@@ -21,9 +24,8 @@ def _values(title: str) -> dict[str, Any]:
     return mapping(title, additionalProperties=_VALUE) | {SECRETS: "each"}
 
 
-def _one_or_several(title: str, least: int | None = None, **more: Any) -> dict[str, Any]:
-    several = {"type": "array", "items": {"type": "string"}} | ({} if least is None else {"minItems": least})
-    return {"anyOf": [{"type": "string"}, several], "title": title, **more}
+def _address(description: str) -> dict[str, Any]:
+    return text("Address", format="uri", minLength=1, description=description)
 
 
 HTTP = Offer(
@@ -32,7 +34,7 @@ HTTP = Offer(
     title="HTTP function",
     doc="Call a function over HTTP: send it the run's context, take tags and data back.",
     parameters=schema(
-        url=text("Address", format="uri", description="where the function is, such as https://f.example/scale"),
+        url=_address("where the function is, such as https://f.example/scale"),
         kind=choice(
             "Kind", "plain", "cloudevents", "knative", "fission", "lambda", "lambda-invoke", "azure", "google",
             description="how that kind of function is called",
@@ -52,8 +54,8 @@ HTTP = Offer(
         poll=schema(
             url=text("Address", format="uri", description="the `Location` of the answer, where none is said"),
             every=span("Every", default="5s"),
-            until=_one_or_several("Until", default=["done"], description="states that end it well"),
-            failed=_one_or_several("Failed", default=["failed"], description="states that fail it"),
+            until=one_or_several("Until", default=["done"], description="states that end it well"),
+            failed=one_or_several("Failed", default=["failed"], description="states that fail it"),
         ) | {
             "title": "Poll",
             "description": "instead of a callback: ask this address until its `state` is one of `until`",
@@ -72,7 +74,7 @@ HTTP = Offer(
             **_VALUE, "title": "Key", SECRETS: "value",
             "description": "azure: the function key; google: the ID token; use a secret",
         },
-        credentials=schema(id=_VALUE, secret=_VALUE, token=_VALUE) | {
+        credentials=schema(("id", "secret"), id=_VALUE, secret=_VALUE, token=_VALUE) | {
             "title": "Credentials", SECRETS: "each",
             "description": "Lambda: the access key; from the server's environment where none is said",
         },
@@ -100,6 +102,11 @@ UPDATE = Offer(
         ),
         mode=choice("Mode", "merge", "replace"),
     ),
+    output=closed({
+        "bucket": TEXT, "key": TEXT, "version": TEXT_OR_NULL, "etag": TEXT,
+        "tags": TEXTS_BY_NAME, "metadata": TEXTS_BY_NAME,
+    }),
+    sets=closed({}, {"version": TEXT_OR_NULL, "etag": TEXT}),
 )  # fmt: skip
 
 APPROVAL = Offer(
@@ -115,12 +122,14 @@ APPROVAL = Offer(
         fields=mapping("Fields", format="json-schema", description="what the person fills in before deciding"),
         due={**span("Due"), "format": "moment", "description": "after this time, or at this moment, the step fails"},
         remind={**span("Remind"), "format": "moment", "description": "after this time a reminder is sent"},
-        to=_one_or_several("Mail to", description="who is told by mail, and reminded"),
+        to=one_or_several("Mail to", description="who is told by mail, and reminded"),
         separate=flag(
             "Four eyes", default=False,
             description="nobody who started the run, or decided in it before, may decide",
         ),
     ),
+    outputs={port: decided(port) for port in ("approved", "rejected")},
+    sets=NO_DATA,
 )  # fmt: skip
 
 WORKFLOW = Offer(
@@ -129,11 +138,13 @@ WORKFLOW = Offer(
     doc="Start another workflow and wait for it.",
     parameters=schema(
         ("name",),
-        name=text("Workflow", format="workflow", description="the name of a published workflow"),
+        name=text("Workflow", format="workflow", minLength=1, description="the name of a published workflow"),
         subject=text("Subject"),
         input={"title": "Input"},
         wait=flag("Wait", default=True, description="wait for the end of the run"),
     ),
+    output=closed({"run": TEXT}, {"result": ANY}),
+    sets=NO_DATA,
 )
 
 SERVICE = Offer(
@@ -145,7 +156,7 @@ SERVICE = Offer(
     ports=("done", "failed", "canceled"),
     parameters=schema(
         ("url",),
-        url=text("Address", format="uri", description="where its tasks are, such as https://s.example/tasks"),
+        url=_address("where its tasks are, such as https://s.example/tasks"),
         service=text(
             "Service", description="the id of a registered task service: it is called where that is now, not at `url`"
         ),
@@ -157,7 +168,7 @@ SERVICE = Offer(
             "type": "array", "items": {"anyOf": [_STATUS, {"type": "string"}]}, "title": "Accepted",
             "description": "status codes, and states, with which the action is accepted; 200 to 299 if none are said",
         },
-        until=_one_or_several(
+        until=one_or_several(
             "Until", default=["staged", "published", "done", "complete"],
             description="states that end it well; `*`: any answer",
         ),
@@ -167,8 +178,8 @@ SERVICE = Offer(
         ask_first=flag("Ask first", default=False, description="ask for its state before the first attempt too"),
         refusal=text("Refusal", description="what 400 to 499 and 503 to the action mean, such as rejected"),
         set=mapping("Set", description="set on the run's data when it is done"),
-        failed=_one_or_several("Failed", default=["failed", "rejected"], description="states that fail it"),
-        canceled=_one_or_several(
+        failed=one_or_several("Failed", default=["failed", "rejected"], description="states that fail it"),
+        canceled=one_or_several(
             "Canceled", default=["canceled"], description="states that end it on the port `canceled`"
         ),
         goes_on=texts(
@@ -203,13 +214,15 @@ MAIL = Offer(
     doc="Send a mail through the mail server of the installation.",
     parameters=schema(
         ("to",),
-        to=_one_or_several("To", 1, description="one address or several"),
+        to=one_or_several("To", 1, description="one address or several"),
         subject=text("Subject"),
         text=text("Text", format="textarea"),
-        cc=_one_or_several("Copy to"),
+        cc=one_or_several("Copy to"),
         reply_to=text("Reply to"),
         from_=text("From", description="the sender, where it is not that of `smtp_url`"),
     ),
+    output=closed({"to": _TEXTS, "refused": _TEXTS, "message_id": TEXT}),
+    sets=NO_DATA,
 )  # fmt: skip
 
 SHELL = Offer(
@@ -218,10 +231,11 @@ SHELL = Offer(
     doc="Run a command on a worker that was started with --shell DIR.",
     parameters=schema(
         ("command",),
-        command=_one_or_several("Command", 1, description="a program with its arguments, as a list or in one line"),
+        command=one_or_several("Command", 1, description="a program with its arguments, as a list or in one line"),
         cwd=text("Folder", description="where it runs, inside the worker's folder"),
         env=mapping("Environment", additionalProperties={"type": ["string", "number"]}),
     ),
+    sets=NO_DATA,
 )  # fmt: skip
 
 IO_TASKS = (HTTP, UPDATE, APPROVAL, WORKFLOW, SERVICE, MAIL, SHELL)

@@ -12,6 +12,7 @@ from penstock.expression import Expression, ExpressionError, Template, compile_e
 from penstock.flow.compile.compile import SCOPE, TemplateBox
 from penstock.flow.model.box import BadParameter, Box, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
+from penstock.steps.outputs import offer_for
 
 
 def text(title: str, **more: Any) -> dict[str, Any]:
@@ -22,6 +23,15 @@ def text(title: str, **more: Any) -> dict[str, Any]:
 def texts(title: str, **more: Any) -> dict[str, Any]:
     """The schema of a list of texts."""
     return {"type": "array", "items": {"type": "string"}, "title": title, **more}
+
+
+def one_or_several(title: str, minimum: int | None = None, **more: Any) -> dict[str, Any]:
+    """The schema of a text, or of a list of at least so many."""
+    several = {"type": "array", "items": {"type": "string"}} | (
+        {} if minimum is None else {"minItems": minimum}
+    )
+    one = {"type": "string"} | ({} if minimum is None else {"minLength": minimum})
+    return {"anyOf": [one, several], "title": title, **more}
 
 
 def span(title: str, **more: Any) -> dict[str, Any]:
@@ -62,6 +72,9 @@ class PureKind(Struct, frozen=True):
             only(params, self.offer)
         return self.make(params)
 
+    def offer_for(self, params: Mapping[str, Any]) -> Offer:
+        return offer_for(self.offer, params)
+
 
 def only(params: Mapping[str, Any], offer: Offer) -> None:
     """Refuse parameters that the task does not have."""
@@ -70,7 +83,7 @@ def only(params: Mapping[str, Any], offer: Offer) -> None:
         if key not in known:
             near = get_close_matches(key, known, 1)
             hint = f"did you mean `{near[0]}`?" if near else f"it takes {', '.join(known) or 'none'}"
-            raise BadParameter(key, f"`{offer.name}` has no parameter `{key}`; {hint}")
+            raise BadParameter(key, f"`{offer.name}` has no parameter `{key}`; {hint}", "unknown-setting")
 
 
 def condition(value: Any, path: str) -> Expression:
@@ -80,11 +93,13 @@ def condition(value: Any, path: str) -> Expression:
     if not isinstance(value, str):
         raise BadParameter(path, f"`{path}` must be a condition, such as data.size > 1000")
     if value.strip().startswith("${"):
-        raise BadParameter(path, f"`{path}` is an expression already: write it without ${{ }}")
+        raise BadParameter(
+            path, f"`{path}` is an expression already: write it without ${{ }}", "bad_expression"
+        )
     try:
         return compile_expression(value, SCOPE)
     except ExpressionError as error:
-        raise BadParameter(path, f"`{path}`: {error}") from error
+        raise BadParameter(path, f"`{path}`: {error}", "bad_expression") from error
 
 
 def template(value: Any, path: str) -> Template:
@@ -92,7 +107,7 @@ def template(value: Any, path: str) -> Template:
     try:
         return compile_template(value, SCOPE)
     except ExpressionError as error:
-        raise BadParameter(path, f"`{path}`: {error}") from error
+        raise BadParameter(path, f"`{path}`: {error}", "bad_expression") from error
 
 
 class SetBox(TemplateBox, frozen=True):

@@ -10,8 +10,10 @@ from msgspec import Struct
 from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, Finish, Reaction, View
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import NULL
 from penstock.flow.model.tags import TagChange
-from penstock.steps.parameters import PureKind, choice, mapping, schema, template, texts
+from penstock.steps.outputs import NO_DATA
+from penstock.steps.parameters import PureKind, choice, mapping, one_or_several, schema, template
 
 MODES = ("merge", "replace")
 
@@ -52,7 +54,11 @@ TAG = PureKind(
         name="tag",
         title="Tag",
         doc="Set or remove tags.",
-        parameters=schema(set=mapping("Set"), remove=texts("Remove"), tags_mode=choice("Other tags", *MODES)),
+        parameters=schema(
+            set=mapping("Set"), remove=one_or_several("Remove"), tags_mode=choice("Other tags", *MODES)
+        ),
+        output=NULL,
+        sets=NO_DATA,
     ),
     _tag,
 )

@@ -11,7 +11,9 @@ from msgspec import Struct
 from penstock.expression import Expression, Template
 from penstock.flow.model.box import BadParameter, BoxError, Reaction, Sleep, View
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.shapes import NULL
 from penstock.flow.values.duration import parse_duration
+from penstock.steps.outputs import NO_DATA
 from penstock.steps.parameters import PureKind, schema, span, template, text
 
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
@@ -36,7 +38,8 @@ class WaitBox(Struct, frozen=True):
 
 def _wait(params: Mapping[str, Any]) -> WaitBox:
     if ("for" in params) == ("until" in params):
-        raise BadParameter("for", "`wait` needs either `for` a duration or `until` a time")
+        code = "unknown-setting" if "for" in params else "missing-setting"
+        raise BadParameter("for", "`wait` needs either `for` a duration or `until` a time", code)
     key = "for" if "for" in params else "until"
     box = WaitBox(key == "until", template(params[key], key))
     if box.time.constant:
@@ -58,6 +61,8 @@ WAIT = PureKind(
             until=text("Until", format="date-time", description="a time such as 2026-05-01T12:00:00Z"),
         )
         | {"oneOf": [{"required": ["for"]}, {"required": ["until"]}]},
+        output=NULL,
+        sets=NO_DATA,
     ),
     _wait,
 )

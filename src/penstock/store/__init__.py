@@ -1,1 +1,4 @@
-"""Rows: what is kept, in SQLite and in PostgreSQL, behind one narrow interface."""
+"""Rows: what is stored, in SQLite and in PostgreSQL, behind narrow roles.
+
+Not here: what rows mean. Runs are bytes to a store; `runtime.codec` reads them.
+"""

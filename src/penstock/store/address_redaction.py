@@ -1,4 +1,4 @@
-"""Addresses as they may be shown: without the passwords that can stand in them, in whatever form."""
+"""Addresses as they may be shown: without their passwords, in whatever form."""
 
 from __future__ import annotations
 

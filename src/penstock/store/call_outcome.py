@@ -1,4 +1,4 @@
-"""Whether a call has made something durable: an error that comes after that must not say that nothing was changed."""
+"""Whether a call has made something durable: a later error must not claim that nothing was changed."""
 
 from __future__ import annotations
 

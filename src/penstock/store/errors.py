@@ -1,4 +1,4 @@
-"""What can be wrong with the database. One sentence each, with the remedy; nothing is half done.
+"""What can go wrong with the database. One sentence each, with the remedy; nothing is half done.
 
 StoreError
 ├── BadAddress        the address of the database cannot be used

@@ -1,4 +1,4 @@
-"""From an address to an open store: the one place that knows which databases there are."""
+"""From an address to an open store: the only module that knows which databases exist."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ POSTGRES = ("postgresql://", "postgres://")
 
 
 async def open_store(
-    url: str, *, clock: Clock | None = None, migrate: bool = True, rehearse: bool = False
+    url: str, *, clock: Clock | None = None, migrate: bool = True, warm_up: bool = False
 ) -> Store:
     """Open the store at an address; it is made where it is not there yet. Raises what StoreError lists.
 
     `memory:`, `sqlite:///abs/path`, `sqlite://relative`, a path that ends in .db or .sqlite or has a slash,
     `postgresql://…`. `clock` is the time of a SQLite store; PostgreSQL has its own.
-    With `rehearse` it is made ready for runs, which takes a moment: else the first of them would wait for it.
+    With `warm_up` it is made ready for runs, which takes a moment: else the first of them would wait for it.
     """
     if not isinstance(url, str):
         raise BadAddress(repr(url), "is no text")
     if url.startswith(POSTGRES):
-        return await _open_postgres(url, migrate, rehearse)
+        return await _open_postgres(url, migrate, warm_up)
     if url == "memory:":
         return SqliteStore.open(MEMORY, clock, Options(migrate=migrate))
     path, network = sqlite_path(url)
-    return SqliteStore.open(path, clock, Options(migrate=migrate, network=network, rehearse=rehearse))
+    return SqliteStore.open(path, clock, Options(migrate=migrate, network=network, warm_up=warm_up))
 
 
 def is_shared(url: str) -> bool:
@@ -87,8 +87,8 @@ async def restore_store(url: str, source: str) -> str | None:
     return await asyncio.to_thread(restore, sqlite_path(url)[0], source)
 
 
-async def _open_postgres(url: str, migrate: bool, rehearse: bool) -> Store:
-    store: Store = await _postgres().PostgresStore.open(url, migrate=migrate, rehearse=rehearse)
+async def _open_postgres(url: str, migrate: bool, warm_up: bool) -> Store:
+    store: Store = await _postgres().PostgresStore.open(url, migrate=migrate, warm_up=warm_up)
     return store
 
 

@@ -1,4 +1,4 @@
-"""The narrow seam to the rows. One call is one transaction; a lost race is an answer, not an exception.
+"""The roles of a store. One call is one transaction; a lost race is an answer, not an exception.
 
 Rules that every store keeps (docs/spec/store.md; `tests/store` quotes the numbers):
 
@@ -9,7 +9,7 @@ ST4  A timer, message or id is used up once.
 ST5  A lease is given to one worker at a time; each of a task has a higher fence than all before, also over a restore.
 ST6  `lease` gives tasks of the highest priority first, and of these the one queued first.
 ST7  Time is the store's: no deadline is judged by the clock of a node.
-ST8  A `serialize` key is held by at most `most` elements, first come, first served; who leaves frees it.
+ST8  A `serialize` key is held by at most `limit` elements, first come, first served; who leaves frees it.
 ST9  A correlation key belongs to the first live run that asked for it, then to the next.
 ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
@@ -34,7 +34,7 @@ from penstock.store.rows.access import (
     SecretRow,
     SessionRow,
 )
-from penstock.store.rows.change import Change, Committed, PendingEvent, Seen
+from penstock.store.rows.change import Change, Committed, EventId, PendingEvent
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 from penstock.store.rows.rows import (
@@ -95,10 +95,10 @@ class Runs(Clock, Protocol):
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of what was asked."""
 
-    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+    async def due(self, limit: int, timeout: timedelta, gone: Sequence[int] = ()) -> Due:
         """What is due now, the oldest first, up to `limit` of each kind.
 
-        What is handed out here is left alone by other callers for `patience`; if nobody uses it up by then, it
+        What is handed out here is left alone by other callers for `timeout`; if nobody uses it up by then, it
         is handed out again. Messages whose runs are `gone` are deleted first.
         """
 
@@ -116,10 +116,10 @@ class RunViews(Clock, Protocol):
         """How many runs each group has of each status; of which there are none is left out."""
 
     async def timings(
-        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+        self, runs: Sequence[str], limit: int | None = None, firings: Sequence[int] | None = None
     ) -> list[TimingRow]:
         """How long the attempts of runs waited for a worker, where they waited (in earlier versions only of those that
-        are `change.timed`): the first `most` of each run; or those of these firings, without those of elements."""
+        are `change.timed`): the first `limit` of each run; or those of these firings, without those of elements."""
 
     async def waits(self, run: str) -> RunWaits: ...
 
@@ -170,13 +170,13 @@ class InboundEvents(Protocol):
     async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
         """The live run that one of the keys belongs to."""
 
-    async def keep(self, kept: PendingEvent) -> str | None:
+    async def keep(self, pending_event: PendingEvent) -> str | None:
         """Keep an event for the run that will have one of its keys.
 
         Answers the run where one has it by now: nothing is kept then. Answers "" where its id was seen before.
         """
 
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+    async def seen(self, ids: Sequence[EventId]) -> list[bool]:
         """Whether each id came before."""
 
     async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
@@ -382,7 +382,7 @@ class Secrets(Protocol):
         """The next version of a secret. None: some secret is sealed with a key that is not `known`, or there are
         secrets and none is sealed with this one; nothing changed.
 
-        With `was`, it is the same value and version under another key. None: it is not sealed as it was any more.
+        With `was`, it is the same value and version under another key. None: it is not sealed as it was now.
         """
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:

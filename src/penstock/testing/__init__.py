@@ -1,4 +1,7 @@
-"""Workflows in your own tests: in memory, on a virtual clock, with stubbed tasks and injected failures."""
+"""Workflows in your own tests: in memory, on a virtual clock, with stubbed tasks and injected failures.
+
+Not here: tests.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from itertools import count
 from math import inf
 from typing import Any
 
-from penstock.engine.authoring.load import Source, load
+from penstock.engine.authoring.loader import Source, load
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.quiescence import waiting_for
 from penstock.testing import exploration
@@ -47,7 +47,7 @@ class _Cover:
             (name, port): None for name, step in flow.steps.items() for port in step.ways
         }
         self.first: dict[str, Node] = {}  # where each step was seen under way first
-        self.longest = 20 + 6 * len(flow.steps)
+        self.max_steps = 20 + 6 * len(flow.steps)
         self.found: list[Scenario] = []
         self.missed: dict[str, str] = {}  # steps that were searched in vain, and why
 
@@ -78,7 +78,7 @@ class _Cover:
             self.see(each, covers)
         used = Counter(pair for each in node.path() for pair in each.ended)
         came = Counter(each.move.name for each in node.path() if each.move and each.move.what == "event")
-        for _ in range(self.longest):
+        for _ in range(self.max_steps):
             move = self.usual_move(node, used, came)
             if move is None:
                 break

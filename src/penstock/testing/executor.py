@@ -146,10 +146,10 @@ class StubExecutor:
         key = attempt.run.id, (attempt.firing, attempt.index)
 
         def fire(timer: Timer) -> None:
-            if isinstance(timer.occurrence, Reported):
-                end(timer.occurrence.outcome)
+            if isinstance(timer.input, Reported):
+                end(timer.input.outcome)
             elif self._live.get(key) is tried:
-                report(timer.occurrence)
+                report(timer.input)
 
         for timer in times_of([attempt], self._clock.now()):
             self._clock.at(timer.due, partial(fire, timer))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from penstock.engine.approval_decision import Form, port_of
+from penstock.engine.approval_form import Form, port_of
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.quiescence import Starving, starving, waiting_for
 from penstock.flow.model.plan import Attempt, Entry

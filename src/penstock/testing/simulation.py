@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.engine.authoring.load import Source, load
+from penstock.engine.authoring.loader import Source, load
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.decisions.quiescence import starving
 from penstock.flow.model.plan import Attempt
@@ -77,16 +77,16 @@ class _Habit(Struct, frozen=True):
     ports: tuple[str, ...]
     weights: tuple[float, ...]
     mean: float
-    longest: float | None = None
+    max_seconds: float | None = None
     exact: timedelta | None = None
 
 
 def _habit(step: FlowStep, odds: Chances, given: Mapping[str, float] | None) -> _Habit:
     weights = _weights(step, odds, given)
     limit = step.timeouts.start_to_close or step.timeouts.schedule_to_close
-    longest = None if limit is None else limit.total_seconds()
-    mean = odds.seconds if longest is None else longest / 4
-    return _Habit(tuple(weights), tuple(weights.values()), mean, longest, _waits(step))
+    max_seconds = None if limit is None else limit.total_seconds()
+    mean = odds.seconds if max_seconds is None else max_seconds / 4
+    return _Habit(tuple(weights), tuple(weights.values()), mean, max_seconds, _waits(step))
 
 
 def _weights(step: FlowStep, odds: Chances, given: Mapping[str, float] | None) -> dict[str, float]:
@@ -127,7 +127,7 @@ class _Chance:
         if habit.exact is not None:
             return habit.exact, outcome_of(port)
         seconds = self.random.expovariate(1 / habit.mean) if habit.mean else 0.0
-        return timedelta(seconds=min(seconds, habit.longest or seconds)), outcome_of(port)
+        return timedelta(seconds=min(seconds, habit.max_seconds or seconds)), outcome_of(port)
 
 
 def _one(flow: Flow, habits: Mapping[str, _Habit], odds: Chances, random: Random) -> Outcome:

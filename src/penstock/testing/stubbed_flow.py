@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,7 +35,35 @@ def with_stubs(flow: Flow, stubbed: Callable[[FlowStep], bool]) -> Flow:
     ]
     played = {step.name: replace(step, box=_stub_box(step)) for step in wanted}
     steps = {**flow.steps, **played}
-    return Flow(flow.definition, flow.net, steps, flow.wiring, flow.result, flow.version)
+    return Flow(
+        flow.definition,
+        flow.net,
+        steps,
+        flow.wiring,
+        flow.result,
+        flow.version,
+        flow.bad_settings,
+        flow.offers,
+    )
+
+
+def unpromised(flow: Flow, names: Collection[str]) -> Flow:
+    """The same flow, in which some steps may give anything: they are not played, and give nothing."""
+    if not names:
+        return flow
+    steps = {
+        name: replace(step, promise=None) if name in names else step for name, step in flow.steps.items()
+    }
+    return Flow(
+        flow.definition,
+        flow.net,
+        steps,
+        flow.wiring,
+        flow.result,
+        flow.version,
+        flow.bad_settings,
+        flow.offers,
+    )
 
 
 def relaxed(flow: Flow) -> Flow:
@@ -44,7 +72,7 @@ def relaxed(flow: Flow) -> Flow:
     # A generated run has no input and its events carry nothing: no schema may refuse them.
     events = [replace(event, schema=None) for event in flow.definition.external or ()]
     definition = replace(flow.definition, params=None, external=tuple(events) or None)
-    return Flow(definition, flow.net, steps, flow.wiring, None, flow.version)
+    return Flow(definition, flow.net, steps, flow.wiring, None, flow.version, flow.bad_settings, flow.offers)
 
 
 def _relaxed(step: FlowStep) -> FlowStep:
@@ -57,6 +85,7 @@ def _relaxed(step: FlowStep) -> FlowStep:
         retry=RetryPolicy(0, ()),
         timeouts=Timeouts(heartbeat=None),
         parallel=1 if step.each is not None else step.parallel,
+        promise=None,
     )
 
 

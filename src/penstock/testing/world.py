@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from weakref import ref
 
-from penstock.engine.authoring.load import Source, load
+from penstock.engine.authoring.loader import Source, load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.plan import Plan
@@ -19,7 +19,7 @@ from penstock.runtime.inmemory.engine import InMemoryEngine, InMemoryRun
 from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Cast, Player, StubExecutor
 from penstock.testing.played_run import Play
-from penstock.testing.stubbed_flow import with_stubs
+from penstock.testing.stubbed_flow import unpromised, with_stubs
 from penstock.testing.stubs import Duration, as_sequence, span
 from penstock.workers.task import Task, missing_tasks, tasks_of
 
@@ -170,7 +170,9 @@ def cast_of(
     missing = [name for name in missing_tasks(flow, tasks) if name in unplayed]
     if missing and others == "fail":
         raise NoTask(missing, [*tasks, *stubs])
-    return with_stubs(flow, lambda step: step.name in cast.steps or step.task in cast.named), cast
+    played = with_stubs(flow, lambda step: step.name in cast.steps or step.task in cast.named)
+    idle = {step.name for step in flow.steps.values() if step.task in missing and step.name not in cast.steps}
+    return unpromised(played, idle), cast
 
 
 def _names(flow: Flow, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The address of a bus: where the broker is, and what the query of the URL says besides."""
+"""The address of a bus: where the broker is, and the options in the query of the URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AMQP 0-9-1, as RabbitMQ speaks it: a durable queue a group, bound to a topic exchange.
+"""AMQP 0-9-1, as RabbitMQ speaks it: a durable queue for each group, bound to a topic exchange.
 
 `queue:NAME` in place of a topic is a queue that is there already: whoever takes from it shares its messages.
 """
@@ -171,17 +171,17 @@ class _AmqpSubscription:
         """The queue is no more, or has moved, and the connection is well: no more would ever come, nor an error."""
         self._waiting.put_nowait(None)
 
-    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
+    async def take(self, limit: int = MAX_IN_HAND) -> list[Message]:
         while self._backlog is not None and not self._backlog.over:
             old, found = self._backlog.sift(await self._next(MAX_IN_HAND))
             await self.done(old)
             if found:
                 return found
-        return await self._next(most)
+        return await self._next(limit)
 
-    async def _next(self, most: int) -> list[Message]:
+    async def _next(self, limit: int) -> list[Message]:
         found = [await self._waiting.get()]
-        while len(found) < most and not self._waiting.empty():
+        while len(found) < limit and not self._waiting.empty():
             found.append(self._waiting.get_nowait())
         if None in found:
             self._waiting.put_nowait(None)

@@ -1,4 +1,4 @@
-"""What lay with a broker that has no times: how much of it came before the moment from which messages count. Pure."""
+"""For brokers without timestamps: how many waiting messages came before the source was started. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one interface that every broker is behind: take messages, say which are done, publish, look whether it answers.
+"""The interface of every broker: take messages, acknowledge them, publish, check the connection.
 
 A message is taken until it is said to be done; whatever was taken and not done when a subscription ends comes again,
 to whoever subscribes next in the same group.
@@ -53,7 +53,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
 class Subscription(Protocol):
     """The messages of one topic, for one group, in the order of the broker: of a partition, a queue, a stream."""
 
-    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
+    async def take(self, limit: int = MAX_IN_HAND) -> list[Message]:
         """The next messages, one at least: waits for it. Raises BusAway."""
 
     async def done(self, messages: Sequence[Message]) -> None:

@@ -164,9 +164,9 @@ class _KafkaSubscription:
         if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN or error.fatal():
             self._why = str(error)
 
-    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
+    async def take(self, limit: int = MAX_IN_HAND) -> list[Message]:
         while True:
-            found = await self.client.call(lambda it: it.consume(most, LOOK))
+            found = await self.client.call(lambda it: it.consume(limit, LOOK))
             good = [each for each in found if each.error() is None]
             if good:
                 self._why = None

@@ -1,4 +1,4 @@
-"""NATS JetStream: a durable pull consumer a group, on the stream that keeps the topic's subject.
+"""NATS JetStream: a durable pull consumer for each group, on the stream that has the topic's subject.
 
 A message comes again `ack_wait` after who took it was killed. Who follows waits that long where something is
 still in hand: what is new would overtake it.
@@ -168,7 +168,7 @@ class _NatsSubscription:
         self._url, self._client, self._taken = url, client, taken
         self._in_hand: dict[int, Any] = {}
 
-    async def take(self, most: int = MAX_IN_HAND) -> list[Message]:
+    async def take(self, limit: int = MAX_IN_HAND) -> list[Message]:
         import nats.errors
 
         while True:
@@ -176,7 +176,7 @@ class _NatsSubscription:
                 raise BusAway(self._url, "the connection is lost")
             with suppress(TimeoutError, nats.errors.TimeoutError):
                 with away(self._url, nats.errors.Error, but=(nats.errors.TimeoutError,)):
-                    found = await self._taken.fetch(most, timeout=LOOK)
+                    found = await self._taken.fetch(limit, timeout=LOOK)
                 for each in found:
                     self._in_hand[id(each)] = each
                 if found:  # none where the consumer was deleted meanwhile: the next look is told

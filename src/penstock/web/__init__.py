@@ -1,1 +1,4 @@
-"""The web pages as they were built: which files there are, and what each is. Their sources are in `web/`."""
+"""The web pages as they were built: which files exist, and the type of each.
+
+Not here: their source, which is in `web/`.
+"""

@@ -1,4 +1,4 @@
-"""Finds the built pages: one document and files whose names change with what is in them."""
+"""Finds the built pages: one document, and files whose names contain a hash of their content."""
 
 from __future__ import annotations
 

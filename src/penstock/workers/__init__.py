@@ -1,1 +1,4 @@
-"""Tasks in Python and whoever runs them."""
+"""Tasks in Python, and the workers that run them.
+
+Not here: which task goes to which worker (`runtime.dispatch`).
+"""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import ModuleType
-from typing import Any, TypeVar, get_type_hints, overload
+from types import ModuleType, UnionType
+from typing import TYPE_CHECKING, Any, Generic, Union, get_args, get_origin, get_type_hints, overload
 
 import msgspec
 
@@ -16,6 +16,16 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.values.schema_validation import validator_of
 from penstock.workers.context import Context
 from penstock.workers.resources import Resources, resources_of
+from penstock.workers.schemas import Schema, schema_given, schema_taken
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -25,18 +35,26 @@ class Fatal(Exception):
     """Raise it in a task to fail without another try."""
 
 
-class Out(msgspec.Struct, frozen=True):
-    """What a task may return instead of its bare output.
+class Out(msgspec.Struct, Generic[T], frozen=True):
+    """What a task may return instead of its bare output; `-> Out[Model]` says what `output` is.
 
     `tags` are set on the tags that flow on, a value None removes one; `set` is merged into the run's data;
     `correlate` gives the run keys by which outside events find it.
     """
 
-    output: Any = None
+    output: T = None  # type: ignore[assignment]
     port: str = "done"
     tags: Mapping[str, Any] | None = None
     set: Mapping[str, Any] | None = None
     correlate: Mapping[str, str] | None = None
+
+
+class Promised(msgspec.Struct, frozen=True):
+    """What a task promises to give: each a JSON Schema, or a type."""
+
+    output: Any = None
+    outputs: Mapping[str, Any] = {}
+    sets: Any = None
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -94,6 +112,8 @@ def task(
     title: str | None = None,
     resources: Mapping[str, Any] | None = None,
     output: Any = None,
+    outputs: Mapping[str, Any] | None = None,
+    sets: Any = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -105,17 +125,22 @@ def task(
     title: str | None = None,
     resources: Mapping[str, Any] | None = None,
     output: Any = None,
+    outputs: Mapping[str, Any] | None = None,
+    sets: Any = None,
 ) -> Any:
     """Make a function a task. The function itself stays as it is and can be called as before.
 
     `resources` are what it needs where tasks are placed by that, as on Ray: `{"cpus": 2, "memory": "1GiB"}`.
-    `output` is what it promises to give on `done`, a JSON Schema or a type: what does not fit fails the attempt.
+    `output` is what it gives on `done`, a JSON Schema or a type; where it is missing, the return type says it.
+    `outputs` says the same for its other ports, `sets` for what `Out(set=…)` sets on the run's data. What does not
+    fit fails the attempt.
     """
     if callable(name):
         return task()(name)
 
     def mark(function: F) -> F:
-        made = make_task(function, name or function.__name__, ports, task_list, title, resources, output)
+        promised = Promised(output, outputs or {}, sets)
+        made = make_task(function, name or function.__name__, ports, task_list, title, resources, promised)
         function.__penstock_task__ = made  # type: ignore[attr-defined]
         REGISTRY[made.name] = made
         for watcher in _watchers:
@@ -132,10 +157,11 @@ def make_task(
     task_list: str | None = None,
     title: str | None = None,
     resources: Mapping[str, Any] | None = None,
-    output: Any = None,
+    promised: Promised | None = None,
 ) -> Task:
     """The task of a function. Raises ValueError where a port cannot be named so, or a resource is none."""
     _check_ports(name, ports)
+    own = promised or Promised()
     parameters = list(inspect.signature(function).parameters.values())
     takes_context = bool(parameters) and (
         parameters[0].name == "ctx" or _hints(function).get(parameters[0].name) is Context
@@ -151,24 +177,52 @@ def make_task(
         doc=doc,
         parameters=_schema(arguments, parameters),
         task_list=task_list,
-        output=_output_schema(name, output),
+        output=_returned(function) if own.output is None else _schema_of(name, "output", own.output),
+        outputs=_output_schemas(name, ports, own.outputs),
+        sets=None if own.sets is None else _schema_of(name, "sets", own.sets),
     )
     variadic = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
     is_async, needs = inspect.iscoroutinefunction(function), resources_of(name, resources or {})
     return Task(function, offer, takes_context, is_async, arguments, variadic, needs)
 
 
-def _output_schema(task: str, output: Any) -> dict[str, Any] | None:
-    if output is None:
-        return None
+def _output_schemas(task: str, ports: Sequence[str], outputs: Mapping[str, Any]) -> dict[str, Schema]:
+    for port in outputs:
+        if port in ("done", "failed") or port not in ports:
+            why = "use `output`" if port == "done" else f"it ends well on {', '.join(ports)}"
+            raise ValueError(f"`outputs` of task '{task}' cannot name port {shown(str(port))}: {why}")
+    return {port: _schema_of(task, f"outputs[{port!r}]", given) for port, given in outputs.items()}
+
+
+def _schema_of(task: str, name: str, given: Any) -> Schema:
     try:
-        schema: dict[str, Any] = output if isinstance(output, dict) else msgspec.json.schema(output)
+        schema: Schema = given if isinstance(given, dict) else schema_given(given)
         validator_of(schema)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"`output` of task '{task}' is no JSON Schema and no type of JSON: {error}"
+            f"`{name}` of task '{task}' is no JSON Schema and no type of JSON: {error}"
         ) from None
     return schema
+
+
+def _returned(function: Function) -> Schema | None:
+    """The schema of what a function gives on `done` by its return type; None where that tells nothing."""
+    try:
+        schema = schema_given(_bare(_hints(function).get("return", Any)))
+        validator_of(schema)
+    except (TypeError, ValueError):
+        return None
+    return schema or None
+
+
+def _bare(hint: Any) -> Any:
+    """A return type with the output in place of `Out`."""
+    if get_origin(hint) in (Union, UnionType):
+        arms = tuple(map(_bare, get_args(hint)))
+        return Any if Any in arms else Union[arms]  # noqa: UP007 - made of a tuple
+    if hint is Out:
+        return Any
+    return get_args(hint)[0] if get_origin(hint) is Out else hint
 
 
 def _check_ports(task: str, ports: Sequence[Any]) -> None:
@@ -233,19 +287,23 @@ def _arguments(function: Function, parameters: list[inspect.Parameter]) -> type[
         fields.append((each.name, hint) if each.default is each.empty else (each.name, hint, each.default))
     try:
         made = msgspec.defstruct("Parameters", fields, kw_only=True)
-        msgspec.json.schema(made)
+        schema_taken(made)
     except (TypeError, ValueError, NameError):
         return None
     return made
 
 
 def _schema(arguments: type[msgspec.Struct] | None, parameters: list[inspect.Parameter]) -> dict[str, Any]:
+    """Of what the function takes: anything else too only if it has *parameters or **parameters."""
+    more = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    takes_more = any(each.kind in more for each in parameters)
+    closed = {} if takes_more else {"additionalProperties": False}
     if arguments is None:
         names = [each.name for each in parameters]
         required = [each.name for each in parameters if each.default is each.empty]
-        return {"type": "object", "properties": {name: {} for name in names}, "required": required}
-    schema = msgspec.json.schema(arguments)
+        return {"type": "object", "properties": {name: {} for name in names}, "required": required, **closed}
+    schema = schema_taken(arguments)
     definitions = schema.pop("$defs", {})
     own: dict[str, Any] = definitions.pop("Parameters")
     own.pop("title", None)
-    return {**own, "$defs": definitions} if definitions else own
+    return {**own, **closed, **({"$defs": definitions} if definitions else {})}

@@ -1,4 +1,4 @@
-"""What a worker and a server say to each other about tasks: the shapes of both ends (docs/spec/worker.md)."""
+"""The types that workers and servers exchange about tasks (docs/spec/worker.md)."""
 
 from __future__ import annotations
 
@@ -173,7 +173,10 @@ class AllTold(Struct):
 
 
 class Offered(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """A task as a worker offers it; `parameters` is the JSON Schema of its `with`, `output` that of what it gives."""
+    """A task as a worker offers it, with JSON Schemas: `parameters` of its `with`, `output` of what it gives on `done`.
+
+    `outputs` are those of its other ports, `sets` that of what it sets on the run's data.
+    """
 
     name: Name
     title: Annotated[str, Meta(max_length=200)] = ""
@@ -182,6 +185,8 @@ class Offered(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     ports: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=100)] = ("done", "failed")
     task_list: Name | None = None
     output: dict[str, Any] | None = None
+    outputs: dict[Name, dict[str, Any]] = {}
+    sets: dict[str, Any] | None = None
 
 
 class Offers(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):

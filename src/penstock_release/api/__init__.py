@@ -1,4 +1,7 @@
-"""The calls of the release coordinator, with the paths, fields and answers that task services and their users know."""
+"""The calls of the release coordinator, with the paths, fields and answers that task services and their users know.
+
+Not here: what a call does to a release (`releases`, `library`, `services`).
+"""
 
 from __future__ import annotations
 

@@ -38,9 +38,9 @@ def answers(handler: Handler) -> Handler:
     return answered
 
 
-async def body_of(context: RequestContext[None, None], most: int | None = None) -> Any:
+async def body_of(context: RequestContext[None, None], max_body: int | None = None) -> Any:
     """The body as JSON, of at most so many bytes. Raises Refused."""
-    raw = await raw_body(context.request, most)
+    raw = await raw_body(context.request, max_body)
     try:
         return value_of(raw) if raw.strip() else {}
     except Unreadable as error:

@@ -16,8 +16,8 @@ from penstock_release.releases import now_text
 
 calls = Calls("release-events")
 FIELDS = (
-    Field("event_type", required=True, longest=10),
-    Field("message", required=True, longest=1000),
+    Field("event_type", required=True, max_length=10),
+    Field("message", required=True, max_length=1000),
     Field("release"),
     Field("task"),
     Field("task_service"),
@@ -34,7 +34,7 @@ async def list_release_events(context: RequestContext[None, None]) -> Any:
     await here.releases.catch_up()
     release = id_in(context.request.query_params.get("release", ""))
     prefix = f"events/{release}/" if release else "events/"
-    found = [kept.data for kept in await here.shelf.all(prefix)]
+    found = [kept.data for kept in await here.documents.all(prefix)]
     found.sort(key=lambda event: (str(event["created_at"]), event["number"]), reverse=True)
     kinds = [each.strip() for each in context.request.query_params.get("event_type", "").split(",")]
     if any(kinds):
@@ -43,7 +43,7 @@ async def list_release_events(context: RequestContext[None, None]) -> Any:
 
 
 async def _found(context: RequestContext[None, None]) -> Document:
-    for kept in await coordinator_of(context).shelf.all("events/"):
+    for kept in await coordinator_of(context).documents.all("events/"):
         if kept.data["kf_id"] == context.path["id"]:
             return kept
     raise unknown()
@@ -59,7 +59,7 @@ async def _fields(context: RequestContext[None, None], partial: bool) -> dict[st
     for name, kind in (("release", "releases"), ("task", "task-of"), ("task_service", "services")):
         if name in fields:
             id = fields[name] = id_in(fields[name])
-            if not id or await coordinator_of(context).shelf.get(f"{kind}/{id}") is None:
+            if not id or await coordinator_of(context).documents.get(f"{kind}/{id}") is None:
                 raise invalid(name, "Invalid hyperlink - Object does not exist.")
     return fields
 
@@ -74,7 +74,7 @@ async def add_release_event(context: RequestContext[None, None]) -> Any:
         **await _fields(context, False),
     }
     made |= {"kf_id": new_id(EVENT), "created_at": now_text(), "number": BY_HAND}
-    return event_view(context, await coordinator_of(context).shelf.add(event_name(made), made))
+    return event_view(context, await coordinator_of(context).documents.add(event_name(made), made))
 
 
 @calls.get("/events/{id}", "read", gives=wire.ReleaseEvent)
@@ -88,7 +88,7 @@ async def _change(context: RequestContext[None, None], partial: bool) -> Any:
     fields = await _fields(context, partial)
     said = {name: fields[name] for name in ("event_type", "message") if name in fields}
     changed = dict(kept.data) | said
-    if not await coordinator_of(context).shelf.change(update=[(kept, changed)]):
+    if not await coordinator_of(context).documents.change(update=[(kept, changed)]):
         raise busy()
     return event_view(context, changed)
 
@@ -108,5 +108,5 @@ async def put_release_event(context: RequestContext[None, None]) -> Any:
 @calls.delete("/events/{id}", "operate", status=204)
 async def remove_release_event(context: RequestContext[None, None]) -> Any:
     """Remove an event."""
-    if not await coordinator_of(context).shelf.change(delete=[await _found(context)]):
+    if not await coordinator_of(context).documents.change(delete=[await _found(context)]):
         raise busy()

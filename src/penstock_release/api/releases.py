@@ -15,11 +15,11 @@ from penstock_release.rules import RELEASE_ENDS
 
 calls = Calls("releases")
 FIELDS = (
-    Field("name", required=True, longest=256),
+    Field("name", required=True, max_length=256),
     Field("studies", "texts", required=True),
     Field("description"),
-    Field("tags", "texts", longest=100, most=100),
-    Field("author", longest=100),
+    Field("tags", "texts", max_length=100, max_elements=100),
+    Field("author", max_length=100),
     Field("is_major", "switch"),
 )
 CHOICE = Field("services", "texts")
@@ -39,7 +39,7 @@ async def views(context: RequestContext[None, None], wholes: Sequence[Whole]) ->
     """Releases as they are shown: what they have in common is read once, however many they are."""
     here = coordinator_of(context)
     notes: dict[str, list[str]] = {}
-    for note in await here.shelf.newest("notes/"):
+    for note in await here.documents.newest("notes/"):
         notes.setdefault(note["release"], []).append(note["kf_id"])
     latest = await here.releases.latest_version()
     return [_view(context, whole, notes.get(whole.id, []), latest) for whole in wholes]

@@ -27,7 +27,7 @@ async def register_task_service(context: RequestContext[None, None]) -> Any:
 @calls.get("/task-services/{id}", "read", gives=wire.TaskService)
 async def show_task_service(context: RequestContext[None, None]) -> Any:
     """One task service."""
-    return (await coordinator_of(context).shelf.require(f"services/{context.path['id']}")).data
+    return (await coordinator_of(context).documents.require(f"services/{context.path['id']}")).data
 
 
 @calls.patch("/task-services/{id}", "author", **_BODY)

@@ -16,7 +16,7 @@ _NOTE: dict[str, Any] = {"takes": wire.ReleaseNoteIn, "reads": "raw", "gives": w
 @calls.get("/studies", "read", query=wire.Listing, gives=wire.Results[wire.Study])
 async def list_studies(context: RequestContext[None, None]) -> Any:
     """The studies, newest first."""
-    return page(context, await coordinator_of(context).shelf.newest("studies/"))
+    return page(context, await coordinator_of(context).documents.newest("studies/"))
 
 
 @calls.post("/studies", "operate", status=201, takes=wire.StudyIn, reads="raw", gives=wire.Study)
@@ -34,14 +34,14 @@ async def sync_studies(context: RequestContext[None, None]) -> Any:
 @calls.get("/studies/{id}", "read", gives=wire.Study)
 async def show_study(context: RequestContext[None, None]) -> Any:
     """One study."""
-    return (await coordinator_of(context).shelf.require(f"studies/{context.path['id']}")).data
+    return (await coordinator_of(context).documents.require(f"studies/{context.path['id']}")).data
 
 
 @calls.get("/studies/{id}/releases", "read", query=wire.Listing, gives=wire.Results[wire.DataRelease])
 async def list_releases_of_study(context: RequestContext[None, None]) -> Any:
     """The releases of a study, newest first."""
     here, id = coordinator_of(context), context.path["id"]
-    await here.shelf.require(f"studies/{id}")
+    await here.documents.require(f"studies/{id}")
     await here.releases.catch_up()
     return await release_page(context, [each for each in await here.releases.all() if id in each["studies"]])
 
@@ -54,7 +54,7 @@ def _note(context: RequestContext[None, None], note: dict[str, Any]) -> dict[str
 @calls.get("/release-notes", "read", query=wire.NoteListing, gives=wire.Results[wire.ReleaseNote])
 async def list_notes(context: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
-    found = await coordinator_of(context).shelf.newest("notes/")
+    found = await coordinator_of(context).documents.newest("notes/")
     return page(context, matching(context, found, "author", "study", "release"), _note)
 
 
@@ -67,7 +67,9 @@ async def add_note(context: RequestContext[None, None]) -> Any:
 @calls.get("/release-notes/{id}", "read", gives=wire.ReleaseNote)
 async def show_note(context: RequestContext[None, None]) -> Any:
     """One note."""
-    return _note(context, (await coordinator_of(context).shelf.require(f"notes/{context.path['id']}")).data)
+    return _note(
+        context, (await coordinator_of(context).documents.require(f"notes/{context.path['id']}")).data
+    )
 
 
 async def _change(context: RequestContext[None, None], partial: bool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ async def list_release_tasks(context: RequestContext[None, None]) -> Any:
     """The tasks of all releases, newest first."""
     here = coordinator_of(context)
     await here.releases.catch_up()
-    found = await here.shelf.newest("tasks/")
+    found = await here.documents.newest("tasks/")
     return page(context, matching(context, found, "release", "task_service", "state"), task_view)
 
 
@@ -40,11 +40,11 @@ async def show_release_task(context: RequestContext[None, None]) -> Any:
 
 
 async def _report(context: RequestContext[None, None]) -> Any:
-    most = None
+    max_body = None
     if coordinator_of(context).options.open_reports:  # from anybody, so not from anybody without limit
         limit_rate(context, "reports")
-        most = SMALL
-    body = await body_of(context, most)
+        max_body = SMALL
+    body = await body_of(context, max_body)
     if not isinstance(body, dict):
         raise invalid("non_field_errors", "Invalid data. Expected a dictionary.")
     here = coordinator_of(context)

@@ -9,7 +9,7 @@ import pytest
 from tests.flow.checks.workflows import codes, finding, report
 from tests.kernel.analysis.nets import branches, net
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.flow.checks.checks import check, check_flow, verdict_of
 from penstock.flow.checks.findings import Finding, Report
 from penstock.flow.model.definition import Definition, Step
@@ -84,6 +84,7 @@ def test_banzais_example_as_listed_is_refuted() -> None:
         ("dead-step", "mediathread submit"),
         ("dead-step", "email user (success)"),
         ("fail-without-failure", "email user (failure)"),
+        ("isolated-step", "create Elastic Transcode Job"),
         ("unused-event", "extract metadata"),
         ("unused-event", "create Elastic Transcode Job"),
     ]
@@ -103,7 +104,12 @@ steps:
 
 def test_a_finding_always_has_every_key() -> None:
     one = Finding(
-        code="dead-step", severity="error", message="m", hint="h", trace=(Event("e"), Fire("s", None))
+        code="dead-step",
+        severity="error",
+        message="m",
+        hint="h",
+        args={"step": "s"},
+        trace=(Event("e"), Fire("s", None)),
     )
 
     assert one.to_plain() == {
@@ -113,9 +119,23 @@ def test_a_finding_always_has_every_key() -> None:
         "event": None,
         "message": "m",
         "hint": "h",
+        "args": {"step": "s"},
         "line": None,
         "trace": [{"event": "e"}, {"fire": "s", "port": None}],
+        "column": None,
+        "path": None,
     }
+
+
+def test_a_finding_is_read_as_it_was_written() -> None:
+    for one in report(BROKEN).findings:
+        assert Finding.from_plain(msgspec.json.decode(msgspec.json.encode(one.to_plain()))) == one
+
+
+def test_a_finding_of_an_older_server_has_no_arguments() -> None:
+    plain = {name: value for name, value in report(BROKEN).findings[0].to_plain().items() if name != "args"}
+
+    assert Finding.from_plain(plain).args == {}
 
 
 def test_a_report_is_json() -> None:
@@ -129,6 +149,7 @@ def test_a_report_is_json() -> None:
         "seconds": found.seconds,
         "covered": "1 step, 2 states, all of them",
         "assumes": [],
+        "data": {"expressions": 0, "typed": 0, "unknown": 0},
     }
 
 
@@ -188,7 +209,7 @@ steps:
     )
 
     assert [finding.code for finding in asked.findings] == []
-    assert [finding.code for finding in plain.findings] == ["missing-data"]
+    assert [finding.code for finding in plain.findings] == ["unknown-field"]
 
 
 HOOKED = """

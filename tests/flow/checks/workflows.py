@@ -7,7 +7,7 @@ from itertools import count
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.checks.findings import Finding, Report
 from penstock.flow.compile.compile import compile_flow
-from penstock.flow.format.reading import read_located
+from penstock.flow.format.definition_parser import read_located
 from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import KINDS, OFFERS
 

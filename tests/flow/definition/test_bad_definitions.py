@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.problems import UNREADABLE, DefinitionError, Problem
 
 NAMES = "letters, digits, spaces and _ . - / ( ) are allowed."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.flow.format.definition_parser import from_plain, read_definition
 from penstock.flow.format.nodes import MAX_SIZE
-from penstock.flow.format.reading import from_plain, read_definition
 from penstock.flow.model.problems import UNREADABLE, DefinitionError, Problem
 
 EMPTY = "The definition is empty; begin with `penstock: 1`."

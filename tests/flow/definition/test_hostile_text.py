@@ -7,8 +7,8 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.flow.format.reading import from_plain, read_definition
-from penstock.flow.format.writing import write_json, write_yaml
+from penstock.flow.format.definition_parser import from_plain, read_definition
+from penstock.flow.format.yaml_writer import write_json, write_yaml
 from penstock.flow.model.problems import DefinitionError
 
 VALID = """\

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from penstock.flow.format.reading import from_plain, read_definition, read_located
+from penstock.flow.format.definition_parser import from_plain, read_definition, read_located
 from penstock.flow.model.definition import Definition, External, From, Policy, Slot, Source, Step
 
 MEDIATHREAD = """\

@@ -12,13 +12,13 @@ import pytest
 from scripts.reference.schema.definition_schema import definition_schema, schema_text
 
 from penstock.flow import format
+from penstock.flow.format.definition_parser import WORKFLOW, from_plain, read_definition
 from penstock.flow.format.fields import Level
-from penstock.flow.format.notify_reading import NOTICE, WEBHOOK
-from penstock.flow.format.reading import WORKFLOW, from_plain, read_definition
-from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES
-from penstock.flow.format.step_reading import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
-from penstock.flow.format.verify_reading import METHODS
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.notify_parser import NOTICE, WEBHOOK
+from penstock.flow.format.source_parser import EXTERNAL, FROM, SOURCES
+from penstock.flow.format.step_parser import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
+from penstock.flow.format.verify_parser import METHODS
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.flow.model import problems
 from penstock.flow.model.problems import DefinitionError
 
@@ -172,7 +172,7 @@ def test_the_reference_page_tells_every_key() -> None:
 
 READERS = (
     *("nodes", "yaml_text", "yaml_mistakes"),
-    *("fields", "step_reading", "source_reading", "reading"),
+    *("fields", "step_parser", "source_parser", "definition_parser"),
 )
 
 

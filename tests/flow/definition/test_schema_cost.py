@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.format.reading import from_plain
+from penstock.flow.format.definition_parser import from_plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.values.schema_validation import is_too_costly, validator_of
 from penstock.steps import approval

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripts.reference.schema.definition_schema import definition_schema
 
-from penstock.flow.format.reading import from_plain, read_definition
-from penstock.flow.format.writing import to_plain, write_json, write_yaml
+from penstock.flow.format.definition_parser import from_plain, read_definition
+from penstock.flow.format.yaml_writer import to_plain, write_json, write_yaml
 from penstock.flow.model.definition import (
     Backoff,
     Definition,

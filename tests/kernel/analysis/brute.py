@@ -1,13 +1,17 @@
-"""The rules of running, played out in every order with events in lists: slow, plain, apart from the proof."""
+"""The rules of running, played out in every order with events in lists: slow, plain, apart from the proof.
+
+Two games are played. In the loose one (`moves`) a firing is one move and a step may begin late. In the strict one
+(`strict_moves`) a step begins as soon as it can and a firing takes time, as in the engine.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from penstock.kernel.net import CANCEL, FAIL, OK, START, TIMEOUT, Net, Slot, Step
+from penstock.kernel.net import CANCEL, FAIL, OK, START, TIMEOUT, Exit, Net, Slot, Step
 
 Label = tuple[str, str | None] | str | None
 
@@ -31,21 +35,27 @@ def empty(net: Net) -> Run:
 
 def put(net: Net, run: Run, name: str, only_empty: bool = False) -> Run:
     """Give the event to every slot that takes it; a slot that owes it swallows it."""
-    waiting = [list(slots) for slots in run.waiting]
-    owed = [list(slots) for slots in run.owed]
+    waiting, owed = list(run.waiting), list(run.owed)
     for i, step in enumerate(net.steps):
         for j, slot in enumerate(step.slots):
-            full = name in waiting[i][j] if slot.need and not slot.keep else bool(waiting[i][j])
-            if name not in slot.events or (only_empty and full):
+            if name not in slot.events:
                 continue
-            if name in owed[i][j]:
-                rest = list(owed[i][j])
-                rest.remove(name)
-                owed[i][j] = tuple(rest)
+            held, debts = waiting[i][j], owed[i][j]
+            if only_empty and (name in held if slot.need and not slot.keep else held):
+                continue
+            if name in debts:
+                at = debts.index(name)
+                owed[i] = with_slot(owed[i], j, debts[:at] + debts[at + 1 :])
             else:
-                held = (*waiting[i][j], name)
-                waiting[i][j] = held if _ordered(net, slot) else tuple(sorted(held))
-    return run._replace(waiting=tuple(map(tuple, waiting)), owed=tuple(map(tuple, owed)))
+                now = (*held, name)
+                waiting[i] = with_slot(waiting[i], j, now if _ordered(net, slot) else tuple(sorted(now)))
+    return run._replace(waiting=tuple(waiting), owed=tuple(owed))
+
+
+def with_slot(
+    slots: tuple[tuple[str, ...], ...], j: int, held: tuple[str, ...]
+) -> tuple[tuple[str, ...], ...]:
+    return (*slots[:j], held, *slots[j + 1 :])
 
 
 def _ordered(net: Net, slot: Slot) -> bool:
@@ -121,7 +131,9 @@ def meaning(net: Net, run: Run) -> str:
     helped = run
     for event in net.outside:
         if not event.optional and (event.many or event.name not in run.came):
-            helped = put(net, helped, event.name)
+            owed = [names.count(event.name) for slots in run.owed for names in slots]
+            for _ in range(1 + max([0, *owed]) if event.many else 1):
+                helped = put(net, helped, event.name)
     if not at_rest(net, helped):
         return "waiting"
     outside = {event.name for event in net.outside}
@@ -166,13 +178,83 @@ def firings(net: Net, run: Run, i: int, split: bool) -> Iterator[Edge]:
             yield Edge(end(net, started, i, number), (step.name, way.port), way.failure, 1)
 
 
+# -- the strict game: as the engine does ----------------------------------------------------------------------
+
+
+def fire(net: Net, run: Run, names: Iterable[str], filled: list[int], woken: set[int]) -> Run:
+    """Fire the events one after the other; then the steps that are `filled` begin, in the order in which they were."""
+    for name in names:
+        before, run = run, put(net, run, name)
+        filled += newly_complete(net, before, run)
+    return begin_all(net, run, filled, woken)
+
+
+def begin_all(net: Net, run: Run, filled: list[int], woken: set[int]) -> Run:
+    woken.update(filled)
+    for i in filled:
+        run = next(begin(net, run, i), run)
+    return run
+
+
+def newly_complete(net: Net, before: Run, after: Run) -> list[int]:
+    return [
+        i
+        for i, step in enumerate(net.steps)
+        if before.waiting[i] is not after.waiting[i]
+        and complete(step, after.waiting[i])
+        and not complete(step, before.waiting[i])
+    ]
+
+
+def complete(step: Step, waiting: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether every slot of the step holds what it needs."""
+    return all(len(set(held)) >= slot.wanted for slot, held in zip(step.slots, waiting, strict=True))
+
+
+def strict_moves(net: Net, run: Run, woken: set[int], hurried: bool) -> Iterator[Edge]:
+    """Everything that may happen next: a firing ends, or an event comes from outside.
+
+    `hurried`: a `many` event may come again while something moves.
+    """
+    if run.ended or (not any(run.begun) and meaning(net, run) in ("failed", "succeeded")):
+        return
+    for i, step in enumerate(net.steps):
+        for way in step.exits if run.begun[i] else ():
+            yield Edge(strict_end(net, run, i, way, woken), (step.name, way.port), way.failure, 1)
+    for event in net.outside:
+        if event.name not in run.came:
+            coming = run._replace(came=run.came | {event.name})
+            yield Edge(fire(net, coming, (event.name,), [], woken), event.name, False, 1)
+        elif event.many and (hurried or not any(run.begun)):
+            again = put(net, run, event.name, only_empty=True)
+            yield Edge(begin_all(net, again, newly_complete(net, run, again), woken), event.name, False, 1)
+
+
+def strict_end(net: Net, run: Run, i: int, way: Exit, woken: set[int]) -> Run:
+    run = run._replace(begun=(*run.begun[:i], 0, *run.begun[i + 1 :]))
+    if FAIL in way.fires or CANCEL in way.fires:
+        return run._replace(ended=True)
+    run = run._replace(ok=run.ok or OK in way.fires, put_off=run.put_off or way.put_off)
+    again = [i] if complete(net.steps[i], run.waiting[i]) else []
+    return fire(net, run, (name for name in way.fires if name not in (OK, TIMEOUT)), again, woken)
+
+
 class World:
     """All runs of a net, or as many as fit: `full` says whether these are all, `piled` whether a slot overflowed."""
 
-    def __init__(self, net: Net, split: bool = False, most: int = 700, pile: int = 7) -> None:
+    def __init__(
+        self,
+        net: Net,
+        split: bool = False,
+        most: int = 700,
+        pile: int = 7,
+        strict: bool = False,
+        hurried: bool = True,
+    ) -> None:
         self.net = net
         self.full, self.piled = True, False
-        first = put(net, empty(net), START)
+        self.woken: set[int] = set()  # in the strict game: steps that held all they needed
+        first = fire(net, empty(net), (START,), [], self.woken) if strict else put(net, empty(net), START)
         self.depth = {first: 0}
         self.edges: dict[Run, list[Edge]] = {}
         todo = deque([first])
@@ -180,7 +262,8 @@ class World:
             run = todo.popleft()
             if run in self.edges:
                 continue
-            self.edges[run] = list(moves(net, run, split))
+            follow = strict_moves(net, run, self.woken, hurried) if strict else moves(net, run, split)
+            self.edges[run] = list(follow)
             if any(len(names) > pile for slots in run.waiting for names in slots):
                 self.piled = True
             if self.piled or len(self.edges) > most:
@@ -201,6 +284,8 @@ class World:
         }
 
     def alive(self) -> set[str]:
+        if self.woken:
+            return {self.net.steps[i].name for i in self.woken}
         return {
             step.name
             for run in self.edges
@@ -211,22 +296,39 @@ class World:
 
     def lost(self) -> set[Run]:
         """Runs that, while no step fails, can reach neither an end nor a deadlock."""
-        good = (
-            {r for r in self.edges if r.ended}
-            | self.rests("failed")
-            | self.rests("succeeded")
-            | self.rests("stalled")
-        )
-        growing = True
-        while growing:
-            more = {
-                run
-                for run, edges in self.edges.items()
-                if run not in good and any(e.target in good and not e.failure for e in edges)
-            }
-            growing = bool(more)
-            good |= more
-        return set(self.edges) - good
+        good = {r for r in self.edges if r.ended}
+        good |= self.rests("failed") | self.rests("succeeded") | self.rests("stalled")
+        back: dict[Run, list[Run]] = {}
+        for run, edges in self.edges.items():
+            for edge in edges:
+                if not edge.failure:
+                    back.setdefault(edge.target, []).append(run)
+        return set(self.edges) - closure(good, lambda run: back.get(run, ()))
+
+    def doubled(self, i: int) -> bool:
+        """Whether a step can begin again after it has fired."""
+        name = self.net.steps[i].name
+        labels = ((edge.label, edge.target) for edges in self.edges.values() for edge in edges)
+        fired = {run for label, run in labels if isinstance(label, tuple) and label[0] == name}
+        after = closure(fired, lambda run: (edge.target for edge in self.edges.get(run, ())))
+        return any(run.begun[i] for run in after)
+
+    def unasked_failure(self) -> int | None:
+        """The fewest firings, all done, that end in FAIL."""
+        todo = deque([(next(iter(self.edges)), 0)])
+        seen = {todo[0][0]}
+        while todo:
+            run, depth = todo.popleft()
+            for edge in self.edges.get(run, ()):
+                if not isinstance(edge.label, tuple) or edge.label[1] not in ("done", None):
+                    continue
+                way = next(way for way in self.net.by_name[edge.label[0]].exits if way.port == edge.label[1])
+                if FAIL in way.fires:
+                    return depth + 1
+                if edge.target not in seen and not edge.target.ended:
+                    seen.add(edge.target)
+                    todo.append((edge.target, depth + 1))
+        return None
 
     def left_at_joins(self) -> set[Run]:
         outside = {event.name for event in self.net.outside}
@@ -237,6 +339,17 @@ class World:
             if run.ok
             and any(name not in outside for i in joins for names in run.waiting[i] for name in names)
         }
+
+
+def closure(roots: set[Run], following: Callable[[Run], Iterable[Run]]) -> set[Run]:
+    """The roots and all that follows from them."""
+    seen, stack = set(roots), list(roots)
+    while stack:
+        for run in following(stack.pop()):
+            if run not in seen:
+                seen.add(run)
+                stack.append(run)
+    return seen
 
 
 def fires_twice(net: Net, name: str, most: int = 700) -> bool:

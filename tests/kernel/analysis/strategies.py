@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import strategies as st
 from tests.kernel.analysis.nets import net, step
 
@@ -50,3 +52,33 @@ def nets(
     names = (*EVENTS, *own, "START", *(name.rstrip("?") for name in coming.split()))
     found = [draw(steps(name, names, own, needs, cancels)) for name in own]
     return net(*found, outside=coming, on_failure=draw(st.sampled_from(["fail", "continue"])))
+
+
+# -- the same without Hypothesis, for very many of them -------------------------------------------------------
+
+
+def random_net(chance: Random) -> Net:
+    """A net of two to five steps with what makes the order matter: cancel regions, `many` events, loops, failures."""
+    own = tuple(f"s{number}" for number in range(chance.randint(2, 5)))
+    coming = chance.choice(["", "", "e", "e f", "e? f", "e*", "e*", "e* f", "e*? f"])
+    names = (*EVENTS, *own, "START", *(name.rstrip("*?") for name in coming.split()))
+    found = [_random_step(chance, name, names, own) for name in own]
+    return net(*found, outside=coming, on_failure=chance.choice(["fail", "fail", "continue"]))
+
+
+def _random_step(chance: Random, name: str, names: tuple[str, ...], own: tuple[str, ...]) -> Step:
+    slots = [_random_slot(chance, names) for _ in range(chance.choice([1, 1, 1, 2, 2]))]
+    fired = {}
+    for port in chance.choice([("done",), ("done", "failed"), ("then", "else"), ("none",)]):
+        special = chance.choice(["", "", "", "", "", "OK", "OK", "FAIL"])
+        fired[port] = " ".join([*chance.sample(EVENTS, chance.choice([0, 1, 1, 2])), special])
+    region = " ".join(chance.sample(own, chance.choice([1, 1, 1, 2]))) if chance.random() < 0.3 else ""
+    return step(name, "START" if chance.random() < 0.3 else " ".join(slots), region, **fired)
+
+
+def _random_slot(chance: Random, names: tuple[str, ...]) -> str:
+    kind = chance.random()
+    if kind < 0.65:
+        return chance.choice(names)
+    some = chance.sample(names, chance.randint(2, 3))
+    return "|".join(some) if kind < 0.85 else f"{chance.randint(1, len(some))}of:{'|'.join(some)}"

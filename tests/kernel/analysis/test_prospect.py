@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.examples.shelf import NAMES, path_of, tasks
 
-from penstock.engine.authoring.load import load
+from penstock.engine.authoring.loader import load
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Token
 from penstock.kernel.net import START

@@ -57,7 +57,7 @@ def test_s9_a_loop_that_feeds_itself_twice_is_unbounded() -> None:
 def test_s9_a_pile_is_found_at_a_step_with_a_cancel_region() -> None:
     found = analyse(net(step("a", "START|x|y", cancels="b", done="x y"), step("b")))
 
-    assert found.unbounded == Unbounded(fires("a.done a.done"), "a", "x")
+    assert found.unbounded == Unbounded(fires("a.done"), "a", "x")
 
 
 def test_s9_a_loop_that_keeps_its_count_is_bounded() -> None:
@@ -398,3 +398,91 @@ def test_s11_a_clean_up_that_piles_events_up_is_never_called_proved() -> None:
     )
 
     assert found.unbounded is not None or not found.complete
+
+
+DECIDED = (
+    step("d", then="", **{"else": ""}),
+    step("a", "d.then", done="OK"),
+    step("b", "d.else", done="OK"),
+    step("j", "d.then d.else"),
+)
+
+
+def test_s3_an_event_that_nobody_waits_for_hides_no_dead_step() -> None:
+    found = analyse(net(*DECIDED, outside="x*"))
+
+    assert (found.dead, found.complete, found.assumes) == (("j",), True, ())
+
+
+def test_s3_a_step_is_dead_beside_an_event_that_comes_again_and_again() -> None:
+    found = analyse(net(*DECIDED, step("k", "x"), step("m", "k j"), outside="x*"))
+
+    assert (found.dead, found.assumes) == (("j", "m"), ("many",))
+
+
+def test_s3_an_event_that_comes_twice_before_the_end_keeps_a_join_alive() -> None:
+    """Both branches of `d` are taken, one for each coming of x, while `t` still runs."""
+    both = (step("d", "x", then="", **{"else": ""}), step("j", "d.then d.else"))
+
+    assert analyse(net(step("t", done="OK"), *both, outside="x*")).dead == ()
+
+
+def test_s9_a_many_event_that_is_faster_than_the_run_is_no_loop() -> None:
+    found = analyse(net(step("a", "x"), step("b", "a"), step("c", "b", cancels="a"), outside="x*"))
+
+    assert found.unbounded is None
+
+
+def test_s2_a_step_with_a_cancel_region_begins_at_once_and_ends_a_loop() -> None:
+    withdrawn = (step("stop", "a", cancels="l"), step("l", "e", done="e"), step("w", "e"))
+
+    assert facts(analyse(net(step("a", done="e"), *withdrawn))) == {}
+
+
+def test_s9_a_loop_beside_a_cancel_region_that_spares_it_is_unbounded() -> None:
+    spared = (step("stop", "a", cancels="w"), step("l", "e", done="e"), step("w", "e p"))
+
+    found = analyse(net(step("a", done="e"), *spared))
+
+    assert found.unbounded == Unbounded(fires("a.done l.done"), "w", "e")
+
+
+def test_s9_what_piles_up_may_set_the_cancel_region_going_that_ends_the_loop() -> None:
+    """The second p completes the set of `stop`, which withdraws the loop: there is no third."""
+    found = analyse(
+        net(step("a", done="e"), step("l", "e", done="e p"), step("stop", "l", cancels="l"), step("w", "p q"))
+    )
+
+    assert found.unbounded is None
+
+
+def test_s2_of_two_steps_that_cancel_each_other_the_first_filled_begins() -> None:
+    """The events are fired in the order in which they are listed, so `t` is filled first."""
+    race = (step("s", "b", cancels="t"), step("t", "a", cancels="s"))
+    end = (step("s2", "s", done="OK"), step("t2", "t"))
+
+    assert analyse(net(step("d", done="a b"), *race, *end)).dead == ("s2",)
+
+
+def test_s15_nothing_is_left_over_where_the_cancel_region_takes_it_at_once() -> None:
+    kept = (step("j", "p q"), step("stop", "a", cancels="j", done="OK"))
+
+    assert facts(analyse(net(step("a", done="p"), *kept))) == {"dead": ("j",)}
+
+
+def test_s9_beside_a_pile_other_mistakes_are_found() -> None:
+    loop = (step("l", "START|l", done="more"), step("w", "more never"), step("z", "l", done="FAIL"))
+
+    found = analyse(net(*loop, step("d", "w")))
+
+    assert found.unbounded is not None
+    assert (found.dead, found.fail_without_failure) == (("w", "d"), fires("l.done z.done"))
+
+
+def test_s9_a_standstill_behind_a_pile_is_found() -> None:
+    pump = step("l", "START|again", more="again x", stop="y")
+    found = analyse(net(pump, step("w", "x never"), step("j", "y x never"), step("end", "j", done="OK")))
+
+    assert found.unbounded is not None
+    assert found.deadlock is not None
+    assert found.dead == ("w", "j", "end")

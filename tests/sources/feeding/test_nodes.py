@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import LEASE, NODES, Lost, NodeLease, TriggerLease, trigger_name
+from penstock.sources.triggers.lease import LEASE_DURATION, NODES, Lost, NodeLease, TriggerLease, trigger_name
 from penstock.sources.triggers.triggers import Triggers
 from penstock.store.open import open_store
 from tests.databases import new_database
@@ -107,7 +107,7 @@ def test_a_node_that_gave_no_sign_of_life_stops_before_others_take_it_for_dead()
         node, other = (NodeLease(store, clock.now, shared=True) for _ in range(2))
         await node.renew()
         seen = []
-        for seconds in (0, LEASE.total_seconds() * 0.9, LEASE.total_seconds() * 0.2):
+        for seconds in (0, LEASE_DURATION.total_seconds() * 0.9, LEASE_DURATION.total_seconds() * 0.2):
             await pass_time(seconds)
             seen.append((node.alive, await other.expire(node.owner)))
         return seen
@@ -177,7 +177,7 @@ def test_a_node_that_is_killed_is_followed_within_a_quarter_of_a_minute(seed: in
         belt.add("b")
         killed = loop.time()
         assert await until_there(looker, 2) == ["a", "b"]
-        assert loop.time() - killed < LEASE.total_seconds() + 4
+        assert loop.time() - killed < LEASE_DURATION.total_seconds() + 4
         assert belt.most == 1
         second.kill()
 

@@ -223,9 +223,9 @@ def test_a_batch_of_which_some_is_done_is_not_said_to_have_changed_nothing(
         raise trouble
 
     async def main(store: PostgresStore) -> tuple[StoreError, list[int | None]]:
-        await given(store, *[start(run, plain=True, tasks=(task(worker="amy"),)) for run in (A, B)])
-        late = change(A, 7, plain=True, goes_on=True, ended=(ended(lease_of(A)),))
-        step = change(B, 1, plain=True, goes_on=True, ended=(ended(lease_of(B)),))
+        await given(store, *[start(run, has_extras=False, tasks=(task(worker="amy"),)) for run in (A, B)])
+        late = change(A, 7, has_extras=False, goes_on=True, ended=(ended(lease_of(A)),))
+        step = change(B, 1, has_extras=False, goes_on=True, ended=(ended(lease_of(B)),))
         monkeypatch.setattr(commit, "_commit", fail)
         with pytest.raises(StoreError) as told:
             await store.commit([late, step] if some else [late])

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.store.postgres.database import Session, Work
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.rows.change import EndedTask, Lock, PendingEvent, Post, Seen
+from penstock.store.rows.change import EndedTask, EventId, Lock, PendingEvent, Post
 from penstock.store.rows.rows import ClaimRequest, Filter
 from tests.store.postgres.making import BEGAN, MINUTE, moved, name, over, started, task, with_store
 
@@ -19,9 +19,9 @@ LATER = BEGAN.replace(year=2999)
 async def live(store: PostgresStore) -> list[object]:
     """A run's life, with something of everything; what was seen on the way."""
     run, key = name(1), ("order", "7")
-    seen = Seen("hook", "1", LATER)
-    kept = PendingEvent(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen)
-    told: list[object] = [await store.keep(kept), await store.keep(kept)]
+    seen = EventId("hook", "1", LATER)
+    event = PendingEvent(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen)
+    told: list[object] = [await store.keep(event), await store.keep(event)]
     first = await store.commit(
         [started(run, tasks=(task(),), keys=(key,), posts=(Post(None, b"hi"),), timers=((BEGAN, b"tick"),))]
     )

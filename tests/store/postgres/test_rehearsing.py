@@ -43,8 +43,8 @@ def plans(url: str, connections: int = 1, **options: Any) -> list[int]:
 
 
 def test_a_node_has_its_plans_before_the_first_run(url: str) -> None:
-    assert sorted(plans(url, connections=3, rehearse=True)) == [0, 2, 2]
-    assert plans(url + "?pool=1", rehearse=True) == [2]
+    assert sorted(plans(url, connections=3, warm_up=True)) == [0, 2, 2]
+    assert plans(url + "?pool=1", warm_up=True) == [2]
 
 
 def test_plans_are_kept_for_as_long_as_the_connection(url: str) -> None:
@@ -62,7 +62,7 @@ def test_where_nothing_is_prepared_nothing_is_rehearsed(url: str, monkeypatch: p
 
     monkeypatch.setattr(warmup, "begin_values", refuse)
 
-    assert plans(url + "?prepared=off", rehearse=True) == [0]
+    assert plans(url + "?prepared=off", warm_up=True) == [0]
 
 
 def test_a_database_that_only_reads_is_opened_all_the_same(url: str) -> None:
@@ -73,7 +73,7 @@ def test_a_database_that_only_reads_is_opened_all_the_same(url: str) -> None:
         database = url.rpartition("/")[2]
         await line.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
         await store.close()
-        again = await PostgresStore.open(url, rehearse=True)
+        again = await PostgresStore.open(url, warm_up=True)
         try:
             return [row.run for row in await again.load([name(1)]) if row], again.database.prepared
         finally:
@@ -95,7 +95,7 @@ def test_a_node_starts_also_while_somebody_has_to_himself_what_runs_write(url: s
         line = await asyncpg.connect(url)
         async with line.transaction(), asyncio.timeout(5):
             await line.execute(held)
-            store = await PostgresStore.open(url, rehearse=True)
+            store = await PostgresStore.open(url, warm_up=True)
             found = [row.run for row in await store.load([name(1)]) if row]
             await store.close()
         await line.close()
@@ -113,7 +113,7 @@ def test_a_connection_that_does_not_answer_is_given_up_and_the_next_one_works(
 
     async def main() -> list[object]:
         async with asyncio.timeout(10):
-            store = await PostgresStore.open(url, rehearse=True)
+            store = await PostgresStore.open(url, warm_up=True)
             found = await store.load([name(1)])
             await store.close()
             return list(found)
@@ -134,7 +134,7 @@ def test_where_the_server_has_room_for_one_connection_a_node_starts_with_that_on
         server.query(f"ALTER DATABASE {database} OWNER TO small")
         server.query("GRANT ALL ON SCHEMA public TO small", database)
 
-        assert plans(f"postgresql://small@{address.rpartition('@')[2]}/{database}", rehearse=True) == [2]
+        assert plans(f"postgresql://small@{address.rpartition('@')[2]}/{database}", warm_up=True) == [2]
     finally:
         server.query(f"DROP DATABASE {database} WITH (FORCE)")
         server.query("DROP ROLE small")
@@ -142,11 +142,11 @@ def test_where_the_server_has_room_for_one_connection_a_node_starts_with_that_on
 
 def test_a_rehearsal_leaves_nothing_behind(url: str) -> None:
     async def main() -> tuple[int, list[Outcome]]:
-        store = await PostgresStore.open(url, rehearse=True)
+        store = await PostgresStore.open(url, warm_up=True)
         try:
             rows = await store.database._pool.fetchval(ROWS)
             told = [
-                *(await store.commit([started(name(1), plain=True)])).outcomes,
+                *(await store.commit([started(name(1), has_extras=False)])).outcomes,
                 *(await store.commit([moved(name(1), 1)])).outcomes,
             ]
             return rows, told

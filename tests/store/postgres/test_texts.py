@@ -9,13 +9,13 @@ import pytest
 from penstock.store.errors import BadText
 from penstock.store.postgres.commit.bad_texts import reject_bad_texts
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.rows.change import Lock, PendingEvent, Seen, Unlock
+from penstock.store.rows.change import EventId, Lock, PendingEvent, Unlock
 from tests.store.postgres.making import BEGAN, moved, name, new_run, started, with_store
 
 ONE, TWO = name(1), name(2)
 
 
-def kept(**more: Any) -> PendingEvent:
+def pending_event(**more: Any) -> PendingEvent:
     plain: dict[str, Any] = {"keys": (), "event": "e", "body": b"", "reason": "", "until": BEGAN}
     return PendingEvent(**(plain | more))
 
@@ -28,11 +28,11 @@ BAD: list[dict[str, Any]] = [
     {"new": new_run(start_key=("\0", b""))},
     {"keys": (("k", "\0"),)},
     {"keys": (("\0", "v"),)},
-    {"seen": (Seen("hook", "\0"),)},
-    {"seen": (Seen("\0", "1"),)},
-    {"kept": (kept(keys=(("k", "ü\0"),)),)},
-    {"kept": (kept(event="\0"),)},
-    {"kept": (kept(seen=Seen("hook", "\0")),)},
+    {"seen": (EventId("hook", "\0"),)},
+    {"seen": (EventId("\0", "1"),)},
+    {"pending_events": (pending_event(keys=(("k", "ü\0"),)),)},
+    {"pending_events": (pending_event(event="\0"),)},
+    {"pending_events": (pending_event(seen=EventId("hook", "\0")),)},
     {"locks": (Lock("\0", 1, 1, -1, b""),)},
     {"unlocks": (Unlock("\0", 1, -1),)},
 ]

@@ -33,8 +33,8 @@ async def lengths(store: SqliteStore, path: Path, commits: int = COMMITS) -> lis
     return found
 
 
-def options(inline: bool, vfs: str | None = None, rehearse: bool = False) -> Options:
-    return Options(inline=inline, vfs=vfs, checkpoint=PAGES, rehearse=rehearse)
+def options(inline: bool, vfs: str | None = None, warm_up: bool = False) -> Options:
+    return Options(inline=inline, vfs=vfs, checkpoint=PAGES, warm_up=warm_up)
 
 
 def made(path: Path) -> None:
@@ -110,7 +110,7 @@ def test_room_is_taken_twice_for_a_little_and_then_for_all(tmp_path: Path) -> No
     path = tmp_path / "a.db"
     made(path)
 
-    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.FIRST_PAGES, PAGES]
+    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.INITIAL_PAGES, PAGES]
 
 
 @pytest.mark.parametrize("inline", [False, True])
@@ -119,10 +119,10 @@ def test_where_runs_will_follow_all_room_is_taken_at_once(tmp_path: Path, inline
     path = tmp_path / "a.db"
     made(path)
 
-    assert grown(soaked(path, options(inline, rehearse=True))) == [PAGES]
+    assert grown(soaked(path, options(inline, warm_up=True))) == [PAGES]
 
 
-@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.FIRST_PAGES)])
+@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.INITIAL_PAGES)])
 def test_an_engine_that_works_has_all_room_before_its_first_run(
     tmp_path: Path, work: bool, pages: int
 ) -> None:

@@ -29,7 +29,7 @@ export interface components {
       may_decide: boolean
       barred: string | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     ApprovalPage: {
       items: components['schemas']['Approval'][]
       next: string | null
@@ -54,7 +54,7 @@ export interface components {
       reason: string | null
       hash: string
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     AuditEntryPage: {
       items: components['schemas']['AuditEntry'][]
       next: string | null
@@ -229,7 +229,7 @@ export interface components {
       started_at: string | null
       data: unknown
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     EntryPage: {
       items: components['schemas']['Entry'][]
       next: string | null
@@ -295,7 +295,7 @@ export interface components {
       retry: boolean | null
       retry_after: number | null
     }
-    /** One thing to know about a definition. `trace` is a path that shows it. */
+    /** One thing to know about a definition. `trace` is a run that shows it, `path` the part of the definition, and `args` are what the sentences name. */
     Finding: {
       code: string
       severity: 'error' | 'info' | 'warning'
@@ -303,8 +303,11 @@ export interface components {
       event: string | null
       message: string
       hint: string
+      args: Record<string, string | number | (string | string[])[]>
       line: number | null
       trace: (Record<string, string | null>)[]
+      column: number | null
+      path: string | null
     }
     /** One task for this worker. `id` is the same over all attempts, `lease` goes with everything said of it. */
     Given: {
@@ -352,7 +355,7 @@ export interface components {
       path: string
       started: boolean
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     HookLinePage: {
       items: components['schemas']['HookLine'][]
       next: string | null
@@ -429,7 +432,7 @@ export interface components {
       level: string
       text: string
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     LogLinePage: {
       items: components['schemas']['LogLine'][]
       next: string | null
@@ -489,7 +492,7 @@ export interface components {
     }
     /** No more is to be said. */
     Nothing: Record<string, unknown>
-    /** A task as a worker offers it; `parameters` is the JSON Schema of its `with`, `output` that of what it gives. */
+    /** A task as a worker offers it, with JSON Schemas: `parameters` of its `with`, `output` of what it gives on `done`. `outputs` are those of its other ports, `sets` that of what it sets on the run's data. */
     Offered: {
       name: string
       title: string
@@ -498,6 +501,8 @@ export interface components {
       ports: string[]
       task_list: string | null
       output: Record<string, unknown> | null
+      outputs: Record<string, Record<string, unknown>>
+      sets: Record<string, unknown> | null
     }
     /** A worker is there, and what it can do. `name` is for people; a worker's id is new at every start. */
     Offers: {
@@ -511,7 +516,7 @@ export interface components {
     OtherServices: {
       services: string[] | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     Page: {
       items: Record<string, unknown>[]
       next: string | null
@@ -589,7 +594,7 @@ export interface components {
       running: number
       oldest: string | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     QueuePage: {
       items: components['schemas']['Queue'][]
       next: string | null
@@ -793,7 +798,7 @@ export interface components {
       started_at: string
       ended_at: string | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     RunLinePage: {
       items: components['schemas']['RunLine'][]
       next: string | null
@@ -838,7 +843,7 @@ export interface components {
       error_at: string | null
       backfill: components['schemas']['BackfillState'] | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     ScheduleLinePage: {
       items: components['schemas']['ScheduleLine'][]
       next: string | null
@@ -850,7 +855,7 @@ export interface components {
       updated_at: string
       key: string
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     SecretViewPage: {
       items: components['schemas']['SecretView'][]
       next: string | null
@@ -910,7 +915,7 @@ export interface components {
       failures: number
       hint: string | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     SourceLinePage: {
       items: components['schemas']['SourceLine'][]
       next: string | null
@@ -974,7 +979,7 @@ export interface components {
       error: string | null
       searches: Record<string, unknown>[]
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     StoreSeenPage: {
       items: components['schemas']['StoreSeen'][]
       next: string | null
@@ -1024,10 +1029,12 @@ export interface components {
       ports: string[]
       task_list: string | null
       output: Record<string, unknown> | null
+      outputs: Record<string, Record<string, unknown>>
+      sets: Record<string, unknown> | null
       workers: string[]
       seen_at: string | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     TaskOfferPage: {
       items: components['schemas']['TaskOffer'][]
       next: string | null
@@ -1075,7 +1082,7 @@ export interface components {
       priority: number
       data: unknown
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     TokenPage: {
       items: components['schemas']['Token'][]
       next: string | null
@@ -1095,7 +1102,7 @@ export interface components {
       revoked_at: string | null
       state: string
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     TokenViewPage: {
       items: components['schemas']['TokenView'][]
       next: string | null
@@ -1148,7 +1155,7 @@ export interface components {
       until: string
       reason: string
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     UndeliveredPage: {
       items: components['schemas']['Undelivered'][]
       next: string | null
@@ -1172,7 +1179,7 @@ export interface components {
       note: string | null
       at: string
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     VersionLinePage: {
       items: components['schemas']['VersionLine'][]
       next: string | null
@@ -1182,7 +1189,7 @@ export interface components {
       title: string | null
       filter: Record<string, string>
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     ViewPage: {
       items: components['schemas']['View'][]
       next: string | null
@@ -1215,7 +1222,7 @@ export interface components {
       started_at: string
       seen_at: string | null
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     WorkerSeenPage: {
       items: components['schemas']['WorkerSeen'][]
       next: string | null
@@ -1232,7 +1239,7 @@ export interface components {
       updated_by: string | null
       runs: Record<string, number>
     }
-    /** Some items, and where to go on. */
+    /** Some items, and the position after them. */
     WorkflowLinePage: {
       items: components['schemas']['WorkflowLine'][]
       next: string | null

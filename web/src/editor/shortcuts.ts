@@ -1,6 +1,7 @@
 /** The commands of the editor: objects that feed the keys, the menu and the command bar. */
 import { useMemo } from 'react'
 import { useRights } from '@/api/rights'
+import type { Finding } from '@/api/types'
 import { type Command, useOffer } from '@/app/commands'
 import { originalOf } from '@/app/bindings'
 import { chord, isTyping, lettersOn } from '@/app/keys'
@@ -12,6 +13,7 @@ import { copySelected, pasteText } from './clips'
 import { tidy } from './canvas'
 import { startRenaming } from './naming'
 import { chooserOpen } from './chooser'
+import { findingText } from './problems/texts'
 import { findingsOf, redo, select, undo, useEditor } from './store'
 import { canvas, reveal } from './view'
 import { type Way, next, stretched, walkable } from './walk'
@@ -38,16 +40,16 @@ export function problem(by: number): void {
   }
 }
 let at = -1
-let chosen: Parameters<typeof showFinding>[0] | null = null
+let chosen: Finding | null = null
 
 /** Plays the trace of a finding on the canvas. */
-export function showFinding(finding: { message: string; trace: readonly { event?: string | null; fire?: string | null; port?: string | null }[]; step: string | null; severity: string }): void {
+export function showFinding(finding: Finding): void {
   if (usePlayer.getState().title === null) before = finding.trace.length > 0 ? useEditor.getState().selection : null
   if (finding.step) {
     select(finding.step)
     reveal(finding.step)
   }
-  if (finding.trace.length > 0) playTrace(useEditor.getState().definition, finding.trace, finding.message, finding.severity === 'error')
+  if (finding.trace.length > 0) playTrace(useEditor.getState().definition, finding.trace, findingText(finding).sentence, finding.severity === 'error')
 }
 
 /** What was selected before something was played is selected again when it is left. */

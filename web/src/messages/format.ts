@@ -1,6 +1,8 @@
-/** Fills in a message: `{name}` and `{n, plural, =0 {none} one {# run} other {# runs}}`, nested as deep as one likes. */
+/** Fills in a message: `{name}`, `{names, and}` and `{n, plural, =0 {none} one {# run} other {# runs}}`, nested as deep as one likes. */
 
-export type Values = Record<string, string | number>
+/** A text, a number, or a list in each of the ways that a message may name. */
+export type Value = string | number | Record<string, string>
+export type Values = Record<string, Value>
 
 export function format(message: string, values: Values, language: string): string {
   let out = ''
@@ -19,7 +21,9 @@ export function format(message: string, values: Values, language: string): strin
 function part(inside: string, values: Values, language: string): string {
   const comma = inside.indexOf(',')
   const name = (comma < 0 ? inside : inside.slice(0, comma)).trim()
+  if (!/^\w+$/.test(name)) return `{${format(inside, values, language)}}` // YAML, not a place
   const value = values[name]
+  if (typeof value === 'object') return value[inside.slice(comma + 1).trim()] ?? ''
   if (comma < 0) return typeof value === 'number' ? number(value, language) : String(value ?? `{${name}}`)
   const rest = inside.slice(comma + 1)
   const [kind] = rest.split(',', 1)

@@ -4,6 +4,7 @@ import type { MessageKey } from './en'
 import { format, type Values } from './format'
 
 export type { MessageKey } from './en'
+export type { Value } from './format'
 export type Language = 'en' | 'de'
 
 /** A file of messages: all that it exports are some. */

@@ -3,6 +3,7 @@ import { EVERY } from './every'
 import { format } from './format'
 
 const names = (text: string) => [...text.matchAll(/\{(\w+)[,}]/g)].map((found) => found[1]).sort()
+const lists = (text: string) => [...new Set([...text.matchAll(/\{(\w+), (and|or|list|either)\}/g)].map((found) => found[1]))].sort()
 
 describe('messages', () => {
   it('fills in names and counts', () => {
@@ -26,5 +27,15 @@ describe('messages', () => {
       return [...new Set(names(text))].join() !== [...new Set(names(german))].join()
     })
     expect(differing.map(([key]) => key)).toEqual([])
+  })
+
+  it('lists the same things in both languages', () => {
+    const differing = Object.entries(EVERY.en).filter(([key, text]) => lists(text).join() !== lists(EVERY.de[key as keyof typeof EVERY.de]).join())
+    expect(differing.map(([key]) => key)).toEqual([])
+  })
+
+  it('fills in a list in the way that is named, and leaves YAML as it is', () => {
+    const names = { and: 'a and b', or: 'a or b', list: 'a, b', either: 'a | b' }
+    expect(format('{names, or}: [{need: 1, of: [{names, list}]}], {names, either}', { names }, 'en')).toBe('a or b: [{need: 1, of: [a, b]}], a | b')
   })
 })

@@ -27,7 +27,7 @@ describe('what happened', () => {
     expect(incidentText({ ...base, kind: 'failed', error: null })).toBe('no reason was given')
     expect(incidentText({ ...base, kind: 'stalled', starving: [] })).toBe('nothing is left that could go on')
     expect(incidentText({ ...base, kind: 'set_aside', event: 'x', reason: 'its key is null' })).toBe('event “x”: its key is null')
-    expect(incidentText({ ...base, kind: 'source', source: 'topic', reason: 'no broker' })).toBe('The source of “w” (topic) does not work: no broker')
+    expect(incidentText({ ...base, kind: 'source', source: 'topic', reason: 'no broker' })).toBe('The source of “w” (topic) is failing: no broker')
   })
 
   it('is said by the server where the page does not know it', () => {

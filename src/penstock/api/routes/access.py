@@ -1,4 +1,4 @@
-"""Tokens and sessions: who may come in, and who asks."""
+"""Tokens and sessions: who may come in, and who the caller is."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from penstock.api.paging import Page, Paged
 from penstock.api.wire.access import BackTo, Made, MakeToken, SignIn, Who
 
 calls = Calls("access")
-LOGIN = "penstock-login"
+LOGIN_COOKIE = "penstock-login"
 """The cookie that proves that a sign-in was begun in the same browser."""
-SMALL = 4096
-"""Bytes of a body that anybody may send: reading a large one takes time that belongs to others."""
+MAX_ANONYMOUS_BODY = 4096
+"""Bytes of a body that an anonymous caller may send: reading a large one takes time from other callers."""
 
 
 @calls.get("/api/access", "admin", query=Paged, gives=Page[TokenView])
@@ -61,7 +61,7 @@ async def who_am_i(context: RequestContext[None, None]) -> Who:
         raise
 
 
-@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, most=SMALL)
+@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, max_body=MAX_ANONYMOUS_BODY)
 async def sign_in(context: RequestContext[SignIn, None]) -> Reply:
     """Begin a session of a browser with a token."""
     request, access = context.request, context.service.access
@@ -93,7 +93,7 @@ async def begin_oidc(context: RequestContext[None, BackTo]) -> Response:
     sending = await context.service.oidc.begin(context.query.back_to)
     answer = RedirectResponse(sending.url, 302)
     answer.set_cookie(
-        LOGIN,
+        LOGIN_COOKIE,
         sending.cookie,
         600,
         path="/api/session",
@@ -111,12 +111,12 @@ async def finish_oidc(context: RequestContext[None, None]) -> Response:
     if context.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
     arrival = await context.service.oidc.finish(
-        dict(request.query_params), request.cookies.get(LOGIN), address_of(request)
+        dict(request.query_params), request.cookies.get(LOGIN_COOKIE), address_of(request)
     )
     before = read_cookie(request.headers.get("cookie"), secure)
     cookie = await context.service.access.sign_in(arrival.caller, before)
     answer = RedirectResponse(arrival.back_to, 302)
-    answer.delete_cookie(LOGIN, path="/api/session")
+    answer.delete_cookie(LOGIN_COOKIE, path="/api/session")
     answer.headers.append("set-cookie", set_cookie(cookie, secure))
     return answer
 

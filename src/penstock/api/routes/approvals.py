@@ -1,4 +1,4 @@
-"""The inbox of people, and the calls of functions that were given an address to call back."""
+"""The inbox of approvals, and the callback addresses of functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.access.errors import Forbidden
 from penstock.access.roles import ROLES
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Page
-from penstock.api.reading import raw_body, value_of
+from penstock.api.request_body import raw_body, value_of
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
 from penstock.runtime.errors import UnknownApproval, UnknownCallback
 from penstock.runtime.queries.cursors import write_cursor

@@ -1,4 +1,4 @@
-"""Is it there, is it ready, and what does it serve?"""
+"""Liveness, readiness, and what the server offers."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.reading import raw_body
+from penstock.api.request_body import raw_body
 from penstock.flow.values.payload import payload_limit
 from penstock.secrets.errors import SecretKeyError
 from penstock.sources.hooks.envelope import Call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 from penstock.api.call import Calls, Reply, RequestContext
-from penstock.api.reading import raw_body
+from penstock.api.request_body import raw_body
 from penstock.api.routes.hooks import KINDS
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.objects.notifications import Told

@@ -1,4 +1,4 @@
-"""What operators look at: task lists and workers."""
+"""What operators see: task lists and workers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from penstock.web.built import NONCE, BuiltFile, asset, document, icon
 
 calls = Calls("pages")
 HTML = "text/html; charset=utf-8"
-FOR_EVER = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -25,9 +25,9 @@ SAFETY = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "x-frame-options": "DENY",
 }
-APART = {"cross-origin-opener-policy": "same-origin"}
+ISOLATED = {"cross-origin-opener-policy": "same-origin"}
 """Apart from windows of other sites: over a plain line from elsewhere a browser ignores it, and complains."""
-MISSING = (
+NOT_BUILT = (
     "<!doctype html><html lang=en><title>Penstock</title><p>The pages of Penstock are not built: "
     "run <code>make install</code> in its folder. The command line and the API at /api work without them."
 )
@@ -48,7 +48,7 @@ async def other_page(context: RequestContext[None, None]) -> Response:
 @calls.get("/app/assets/{name}", "public", described=False)
 async def page_file(context: RequestContext[None, None]) -> Response:
     """A file of the pages; what it is called changes with what is in it."""
-    return _file(context, asset(context.path["name"]), FOR_EVER)
+    return _file(context, asset(context.path["name"]), IMMUTABLE)
 
 
 @calls.get("/favicon.ico", "public", described=False)
@@ -61,8 +61,8 @@ def _page(context: RequestContext[None, None]) -> Response:
     text, nonce = document(), token_urlsafe(16)
     headers = {"content-security-policy": POLICY.format(nonce=nonce), **SAFETY}
     if is_secure(context.request) or is_loopback_host(context.request.headers.get("host")):
-        headers |= APART
-    return Response(MISSING if text is None else text.replace(NONCE, nonce), 200, headers, HTML)
+        headers |= ISOLATED
+    return Response(NOT_BUILT if text is None else text.replace(NONCE, nonce), 200, headers, HTML)
 
 
 def _file(context: RequestContext[None, None], found: BuiltFile | None, cache: str) -> Response:

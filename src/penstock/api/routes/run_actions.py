@@ -1,4 +1,4 @@
-"""Acting on runs: cancel, hold, mend, run again."""
+"""Actions on runs: cancel, pause, repair, rerun."""
 
 from __future__ import annotations
 

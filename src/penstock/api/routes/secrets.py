@@ -1,4 +1,4 @@
-"""Secrets and the audit."""
+"""Secrets and the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The object stores, for who looks after them."""
+"""The object stores, for operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking on: one run, or all of them, as server-sent events."""
+"""Streams of one run, or of all runs, as server-sent events."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 
 from penstock.api.call import Calls, RequestContext
 from penstock.api.guard import identify
-from penstock.api.reading import Unreadable
+from penstock.api.request_body import Unreadable
 from penstock.api.streams import HEARTBEAT_INTERVAL, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine
 from penstock.runtime.queries.change_feed import Reader
 
 calls = Calls("streams")
-LAST = "Last-Event-ID"
-ALIVE = "still here"
+LAST_EVENT_HEADER = "Last-Event-ID"
+HEARTBEAT = "still here"
 
 
-@calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST,))
+@calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST_EVENT_HEADER,))
 async def stream_run(context: RequestContext[None, StreamQuery]) -> Any:
     """The history of a run from its beginning, or after Last-Event-ID or `after`, as it grows, to its end."""
     run = await context.may_run("read")
     context.service.streams.limit_streams(context.caller)
     await context.engine.following.last(run)
-    after = _last(context.request.headers.get(LAST), context.query.after)
+    after = _last(context.request.headers.get(LAST_EVENT_HEADER), context.query.after)
     source = _history(context.engine, run, after)
     return StreamResponse(source, after, context.service.streams, context.caller, _still(context))
 
@@ -35,25 +35,27 @@ def _last(header: str | None, after: int | None) -> int:
     if header is None:
         return after or 0
     if not (header.isascii() and header.isdigit() and len(header) < 19):
-        raise Unreadable("invalid_parameter", f"{LAST}: must be the number of a history entry, such as 17")
+        raise Unreadable(
+            "invalid_parameter", f"{LAST_EVENT_HEADER}: must be the number of a history entry, such as 17"
+        )
     return int(header)
 
 
 async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes, None]:
     async for item in engine.following.run(run, after, HEARTBEAT_INTERVAL):
         if item is None:
-            yield comment(ALIVE, after)
+            yield comment(HEARTBEAT, after)
         else:
             after = item["seq"]
             yield message("history", item, after)
     yield message("end", {})
 
 
-@calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
+@calls.get("/api/stream", "read", media=MEDIA, headers=(LAST_EVENT_HEADER,))
 async def stream_changes(context: RequestContext[None, None]) -> Any:
     """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
     context.service.streams.limit_streams(context.caller)
-    reader = await context.engine.following.changes(context.request.headers.get(LAST))
+    reader = await context.engine.following.changes(context.request.headers.get(LAST_EVENT_HEADER))
     source = _changes(reader, context.caller.sees)
     return StreamResponse(
         source, reader.id, context.service.streams, context.caller, _still(context), reader.close
@@ -84,7 +86,7 @@ async def _changes(reader: Reader, sees: Any) -> AsyncGenerator[bytes, None]:
                 if sees(state.workflow)
             )
         if not piece and now() - spoke >= HEARTBEAT_INTERVAL:
-            piece = comment(ALIVE, reader.id)
+            piece = comment(HEARTBEAT, reader.id)
         if piece:
             yield piece
             spoke = now()

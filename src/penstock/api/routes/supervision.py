@@ -1,4 +1,4 @@
-"""Looking after runs: lists, reasons, repairs, incidents, statistics."""
+"""Supervision of runs: lists, reasons, repairs, incidents, statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks: workers poll for them and tell how they went; people see what there is to choose from."""
+"""Tasks: workers poll for them and report; authors see which tasks exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from penstock.api.call import Calls, RequestContext
 from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
-from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, validate_content_type, value_of
+from penstock.api.request_body import BodyTooLarge, NotFitting, fit, raw_body, validate_content_type, value_of
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offers import TaskOffer, palette, take_offers
@@ -38,10 +38,10 @@ from penstock.workers.wire import (
 calls = Calls("tasks")
 T = TypeVar("T")
 
-REPORT = 8 * 1024 * 1024
-"""Bytes of one report of many."""
-ENDLESS = 64 * 1024 * 1024
-"""Bytes of a body that is too large from which on the line is cut."""
+MAX_REPORT = 8 * 1024 * 1024
+"""Bytes of one report in a batch."""
+MAX_DISCARDED = 64 * 1024 * 1024
+"""Bytes of a too large body after which the server disconnects."""
 TAKEN = TaskTaken("taken")
 
 
@@ -143,21 +143,23 @@ async def _call(context: RequestContext[Any, Any]) -> WorkerCall:
     return WorkerCall(registry, await registry.behind(context.engine), context.caller)
 
 
-async def _read(context: RequestContext[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
+async def _read(
+    context: RequestContext[Any, Any], kind: type[T], max_body: int | None = None
+) -> tuple[T, int]:
     """The body and its size. Raises ResultTooLarge, NotFitting."""
-    value, size = await _read_json(context, most)
+    value, size = await _read_json(context, max_body)
     return fit(value, kind), size
 
 
-async def _read_json(context: RequestContext[Any, Any], most: int | None = None) -> tuple[Any, int]:
+async def _read_json(context: RequestContext[Any, Any], max_body: int | None = None) -> tuple[Any, int]:
     """What the body says, and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
     limit = context.service.worker_registry.limit
     try:
-        raw = await (raw_body(context.request) if most is None else raw_body(context.request, most))
+        raw = await (raw_body(context.request) if max_body is None else raw_body(context.request, max_body))
     except BodyTooLarge:
         length = context.request.headers.get("content-length", "")
         # A worker that still sends would be cut off before it reads why: let it finish, within reason.
-        endless = not length.isdigit() or int(length) > ENDLESS
+        endless = not length.isdigit() or int(length) > MAX_DISCARDED
         raise ResultTooLarge(limit, unread=endless) from None
     validate_content_type(context.request, ("application/json",))
     return value_of(raw), len(raw)
@@ -168,7 +170,7 @@ async def _read_items(context: RequestContext[None, None]) -> tuple[Items, int, 
 
     One that can never be taken must not hold up the others, which a worker would send with it again and again.
     """
-    raw, size = await _read_json(context, REPORT)
+    raw, size = await _read_json(context, MAX_REPORT)
     try:
         return fit(raw, Items), size, []
     except NotFitting:

@@ -1,4 +1,4 @@
-"""Tokens: the state of every run by name, and `/custom/`, free for workers of all kinds."""
+"""Tokens: the state of every run by name, and `/custom/`, which workers may use freely."""
 
 from __future__ import annotations
 

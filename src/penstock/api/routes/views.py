@@ -1,4 +1,4 @@
-"""Lists of runs that people keep: a name for a filter."""
+"""Saved lists of runs: a name for a filter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.paging import Counted, Page
-from penstock.api.reading import fit
+from penstock.api.request_body import fit
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import Invalid, NotFound
 from penstock.runtime.node.audit_context import audit_for

@@ -1,1 +1,4 @@
-"""The shapes of what is sent and answered, from which the description is made."""
+"""The types of requests and answers, from which the OpenAPI document is made.
+
+Not here: behaviour, and types that workers send (`workers.wire`).
+"""

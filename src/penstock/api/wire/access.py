@@ -1,4 +1,4 @@
-"""Tokens, sessions, secrets and the audit on the wire."""
+"""Tokens, sessions, secrets and the audit log on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people who decide send and are answered."""
+"""What people who decide send and receive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators look at."""
+"""Task lists and workers on the wire."""
 
 from __future__ import annotations
 

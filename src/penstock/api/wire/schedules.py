@@ -1,4 +1,4 @@
-"""Clocks on the wire: schedules, previews, backfills."""
+"""Schedules, previews and backfills on the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What those who look after runs send and are answered: lists, reasons, repairs, tokens."""
+"""What supervisors of runs send and receive: lists, reasons, repairs, tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
 from penstock.api.paging import Cursor, Limit, Paged
-from penstock.api.reading import Unreadable
+from penstock.api.request_body import Unreadable
 from penstock.flow.model.run import Status
 from penstock.runtime.commands.verbs import BulkAction, Version
 from penstock.store.rows.rows import Sort

@@ -1,4 +1,4 @@
-"""One task on the wire. What many have in common is in `penstock.workers.wire`, for workers use it too."""
+"""One task on the wire. Types that workers also use are in `penstock.workers.wire`."""
 
 from __future__ import annotations
 

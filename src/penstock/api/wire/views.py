@@ -1,4 +1,4 @@
-"""Lists of runs that people keep."""
+"""Saved lists of runs on the wire."""
 
 from __future__ import annotations
 

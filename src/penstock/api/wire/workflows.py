@@ -44,7 +44,10 @@ class WorkflowLine(Struct):
 
 
 class Finding(Struct):
-    """One thing to know about a definition. `trace` is a path that shows it."""
+    """One thing to know about a definition.
+
+    `trace` is a run that shows it, `path` the part of the definition, and `args` are what the sentences name.
+    """
 
     code: str
     severity: Severity
@@ -52,8 +55,11 @@ class Finding(Struct):
     event: str | None
     message: str
     hint: str
+    args: dict[str, str | int | list[str | list[str]]]
     line: int | None
     trace: list[dict[str, str | None]]
+    column: int | None = None
+    path: str | None = None
 
 
 class Draft(Struct):

@@ -1,4 +1,4 @@
-"""What a worker may be told. One sentence each, with the remedy.
+"""Errors that a worker may receive. One sentence each, with the remedy.
 
 Conflict
 ├── AttemptSuperseded   the lease is lost
@@ -16,7 +16,7 @@ NotFound
 └── UnknownTask         the id is not that of the lease
 Invalid
 ├── InvalidPort         the task has no such port; the lease is kept
-└── InvalidOutput       the output is not what the task promised; the lease is kept
+└── InvalidOutput       the task gave what does not fit its offer; the attempt has failed
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, NotFound, PayloadTooLarge
 
 MAX_SENTENCE = 1500
-"""Characters of what does not fit that are told in the sentence."""
+"""Characters of an invalid value that the sentence quotes."""
 
 
 class AttemptSuperseded(Conflict):
@@ -89,8 +89,10 @@ class TooManyPolls(TooManyRequests):
 
     code = "too_many_polls"
 
-    def __init__(self, most: int, whose: str = "") -> None:
-        PenstockError.__init__(self, f"{most} polls {whose}wait here already: try again, or ask another node")
+    def __init__(self, limit: int, whose: str = "") -> None:
+        PenstockError.__init__(
+            self, f"{limit} polls {whose}wait here already: try again, or ask another node"
+        )
         self.retry_after = 1.0
 
 
@@ -99,9 +101,9 @@ class TooManyWorkers(TooManyRequests):
 
     code = "too_many_workers"
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         PenstockError.__init__(
-            self, f"{most} workers of this token are here already: keep one name each, or use another token"
+            self, f"{limit} workers of this token are here already: keep one name each, or use another token"
         )
         self.retry_after = 60.0
 
@@ -137,13 +139,10 @@ class InvalidPort(Invalid):
 
 
 class InvalidOutput(Invalid):
-    """What a task gave on `done` is not what it promised; it is still leased. `problems`: a sentence each."""
+    """What a task gave is not what it offers: the attempt has failed for good. `problems`: a sentence each."""
 
     code = "invalid_output"
 
-    def __init__(self, task: str, problems: Sequence[str]) -> None:
+    def __init__(self, message: str, problems: Sequence[str]) -> None:
         self.problems = list(problems)
-        super().__init__(
-            f"the output of task '{task}' does not fit its schema: {'; '.join(problems)[:MAX_SENTENCE]}; "
-            "the lease is kept: complete it with one that does, or let it fail"
-        )
+        super().__init__(f"{message[:MAX_SENTENCE]}; the attempt has failed")

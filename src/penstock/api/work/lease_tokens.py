@@ -1,4 +1,4 @@
-"""Leases as texts: sealed, so that nobody can make one, and a worker can hand its own to any node."""
+"""Leases as texts: sealed, so that nobody can forge one and any node accepts them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import Lease
 
-_MARK = 12
+_SEAL_BYTES = 12
 """Bytes of the seal."""
 
 
@@ -75,13 +75,13 @@ class LeaseTokens:
         """What a lease says; None: it was not written here, or was changed."""
         try:
             raw = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-            mark, body = raw[:_MARK], raw[_MARK:]
+            mark, body = raw[:_SEAL_BYTES], raw[_SEAL_BYTES:]
             return _decode(body) if compare_digest(mark, self._mark(body)) else None
         except (ValueError, msgspec.MsgspecError):
             return None
 
     def _mark(self, body: bytes) -> bytes:
-        return blake2b(body, digest_size=_MARK, key=self._key).digest()
+        return blake2b(body, digest_size=_SEAL_BYTES, key=self._key).digest()
 
 
 _encode = msgspec.msgpack.Encoder().encode

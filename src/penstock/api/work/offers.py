@@ -1,4 +1,4 @@
-"""What workers can do: the palette of tasks, from workers far and near and from what is built in."""
+"""The palette of tasks: those of local and remote workers, and the built-in ones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.rows.rows import Worker
 from penstock.workers.wire import Offered, Offers
 
-OFFERS_EACH = 1000
+MAX_OFFERS_PER_TOKEN = 1000
 """Tasks that the workers of one token may offer."""
-FRESH = timedelta(days=1)
-"""After so long it is noted again that a task is still offered."""
-STALE = timedelta(days=30)
-"""After so long without a word, what a worker elsewhere offered is forgotten."""
+RENEWAL_INTERVAL = timedelta(days=1)
+"""How often the store notes again that a task is still offered."""
+OFFER_TIMEOUT = timedelta(days=30)
+"""The offer of a remote worker that stays silent for this long is forgotten."""
 
 Kind = Literal["built-in", "task"]
 
@@ -45,12 +45,14 @@ class TaskOffer(Struct, kw_only=True):
     ports: list[str]
     task_list: str | None
     output: dict[str, Any] | None
+    outputs: dict[str, dict[str, Any]]
+    sets: dict[str, Any] | None
     workers: list[str]
     seen_at: datetime | None
 
 
 async def take_offers(call: WorkerCall, body: Offers) -> None:
-    """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
+    """Register a worker and its offers. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
     registry, behind, caller = call.registry, call.behind, call.caller
     registry.limit_workers(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
@@ -74,21 +76,28 @@ async def take_offers(call: WorkerCall, body: Offers) -> None:
     await behind.gate.register(worker)
     for note in news:
         await behind.notes.put_note(PREFIX + note.name, offer_text(note))
-    registry.note((note.offer, now + FRESH) for note in news)
+    registry.note((note.offer, now + RENEWAL_INTERVAL) for note in news)
 
 
 def _validate_offer(offer: Offered) -> None:
     for port in offer.ports:
         if (why := wrong_name(port)) is not None:
             raise Invalid(f"port '{port[:80]}' of task '{offer.name}' {why}: name it otherwise")
-    try:
-        validator_of({} if offer.output is None else offer.output)
-    except ValueError as error:
-        raise Invalid(f"`output` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
+    for port in offer.outputs:
+        if port == "failed" or port not in offer.ports:
+            raise Invalid(
+                f"`outputs` of task '{offer.name}' names '{port[:80]}', which is no port it ends well on"
+            )
+    outputs = {f"outputs.{port}": schema for port, schema in offer.outputs.items()}
+    for name, schema in {"output": offer.output, "sets": offer.sets, **outputs}.items():
+        try:
+            validator_of({} if schema is None else schema)
+        except ValueError as error:
+            raise Invalid(f"`{name}` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
 
 
 async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: datetime) -> list[StoredOffers]:
-    """What is to be noted: once for all workers that offer the same, and once a day. Raises OtherOffer, Invalid."""
+    """The offers to store: once for all workers with the same offer, and once a day. Raises OtherOffer, Invalid."""
     offers = [
         StoredOffers(**msgspec.structs.asdict(each), by=call.caller.token_id, lists=lists, at=now)
         for each in body.offers
@@ -101,7 +110,7 @@ async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: dat
     for offer in offers:
         was = known.get(offer.name)
         if was is not None and was.offer == offer.offer:
-            # Whoever offers the same keeps it alive, and it stays whose it was.
+            # Any worker with the same offer keeps it alive; its owner stays the same.
             news.append(offer if was.by == offer.by else replace(was, at=was.at and now))
             continue
         if was is not None:
@@ -114,7 +123,7 @@ async def _news(call: WorkerCall, body: Offers, lists: tuple[str, ...], now: dat
 async def _living(behind: Behind, now: datetime) -> dict[str, StoredOffers]:
     """All offers; those of workers elsewhere that nobody repeated for long are dropped."""
     known = await stored_offers(behind.notes)
-    for name in [name for name, was in known.items() if was.at is not None and was.at < now - STALE]:
+    for name in [name for name, was in known.items() if was.at is not None and was.at < now - OFFER_TIMEOUT]:
         await behind.notes.put_note(PREFIX + name, None)
         del known[name]
     return known
@@ -129,9 +138,9 @@ def _validate_owner(behind: Behind, caller: Caller, was: StoredOffers) -> None:
 
 def _validate_count(caller: Caller, known: dict[str, StoredOffers], news: list[StoredOffers]) -> None:
     mine = {was.name for was in (*known.values(), *news) if was.by == caller.token_id}
-    if caller.role != "admin" and len(mine) > OFFERS_EACH:
+    if caller.role != "admin" and len(mine) > MAX_OFFERS_PER_TOKEN:
         raise Invalid(
-            f"the workers of this token offer more than {OFFERS_EACH} tasks: use another token for the rest"
+            f"the workers of this token offer more than {MAX_OFFERS_PER_TOKEN} tasks: use another token for the rest"
         )
 
 
@@ -163,6 +172,8 @@ def _entry(kind: Kind, offer: Offer, workers: Iterable[Worker]) -> TaskOffer:
         ports=list(offer.ports),
         task_list=offer.task_list,
         output=offer.output,
+        outputs=offer.outputs,
+        sets=offer.sets,
         workers=sorted({worker.name for worker in there}),
         seen_at=max((worker.seen_at for worker in there if worker.seen_at is not None), default=None),
     )

@@ -1,4 +1,4 @@
-"""A poll: work for a worker as soon as there is some; who goes away meanwhile takes nothing along."""
+"""A poll: a worker waits for tasks. If it disconnects meanwhile, it takes none with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.access.caller import Caller
-from penstock.api.reading import NotFitting, disconnected
+from penstock.api.request_body import NotFitting, disconnected
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.lease_tokens import held_by
 from penstock.api.work.worker_registry import Behind, WorkerCall, WorkerRegistry, worker_key
@@ -23,7 +23,7 @@ from penstock.workers.wire import MAX_BATCH, Given, Left, Poll, Polled, RunOf
 
 
 async def poll(call: WorkerCall, body: Poll, request: Request) -> Polled:
-    """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
+    """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect if the worker has disconnected."""
     registry, behind, caller = call.registry, call.behind, call.caller
     lists = _lists(body, caller)
     limit = _limit(registry, body.max, caller)

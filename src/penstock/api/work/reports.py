@@ -1,4 +1,4 @@
-"""What workers say of their tasks, many at a time: each item is taken or refused by itself."""
+"""Reports of workers, many in one call: each is accepted or rejected by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from penstock.access.caller import Caller
-from penstock.api.reading import NotFitting
+from penstock.api.request_body import NotFitting
 from penstock.api.work.errors import (
     AlreadyCompleted,
     AttemptSuperseded,
@@ -22,8 +22,8 @@ from penstock.api.work.errors import (
 )
 from penstock.api.work.lease_tokens import Held
 from penstock.api.work.worker_registry import Behind, WorkerCall
-from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.finish import MAX_VIOLATIONS
+from penstock.flow.compile.compile import Flow, FlowStep
+from penstock.flow.decisions.finish import broken_promise
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, TimedOut
@@ -32,12 +32,12 @@ from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.rows.rows import Heartbeat, Lease, LogLine, Renewal
 from penstock.workers.wire import Completion, Error, Fault, Item, Line, Written
 
-TEXT = 16_384
-"""Characters that are kept of one line."""
-LINES = 10_000
-"""Lines of one call."""
-MESSAGE = 2_000
-"""Characters that are kept of an error's message."""
+MAX_LINE_LENGTH = 16_384
+"""Characters of a line that are stored."""
+MAX_LINES = 10_000
+"""Lines in one call."""
+MAX_MESSAGE_LENGTH = 2_000
+"""Characters of an error's message that are stored."""
 
 Answer = Renewal | PenstockError | None
 """How an item was taken: a renewal, or what is wrong with it, or simply taken."""
@@ -50,6 +50,7 @@ class Batch(Struct):
     reports: list[tuple[int, Report]] = []
     releases: list[tuple[int, Held]] = []
     lines: list[tuple[int, Held, list[LogLine]]] = []
+    broken: dict[int, InvalidOutput] = {}  # what is answered to reports that break what was offered
 
 
 async def take(
@@ -62,9 +63,10 @@ async def take(
     for number, item in enumerate(items):
         try:
             held = _held(behind, caller, item, worker)
-            if isinstance(item.complete, Completion) and behind.flows is not None:
-                _validate_output(item.complete, held, await _flow(behind.flows, held))
+            flow = await _flow(behind.flows, held) if isinstance(item.complete, Completion) else None
             _sort(batch, number, item, held, now, None if small else registry.limit)
+            if flow is not None:
+                _validate_output(batch, number, flow.steps.get(held.step))
         except PenstockError as error:
             answers[number] = error
     if batch.heartbeats or batch.lines:
@@ -110,10 +112,10 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         progress = None if told is None else _sized(told, limit)
         batch.heartbeats.append((number, Heartbeat(held.lease, progress)))
     elif isinstance(item.log, Written):
-        if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > LINES:
+        if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > MAX_LINES:
             raise NotFitting(
                 f"/items/{number}",
-                f"has more than {LINES} lines with those before: say the rest in another call",
+                f"has more than {MAX_LINES} lines with those before: say the rest in another call",
             )
         batch.lines.append((number, held, [_line(held, line, now) for line in item.log.lines]))
     else:
@@ -123,7 +125,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
 async def _renew(
     behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]
 ) -> dict[Lease, Renewal]:
-    """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
+    """Renew leases, also those of lines: a worker that lost its lease may no longer report."""
     heartbeats = {held.lease: Heartbeat(held.lease) for _, held, _ in batch.lines}
     heartbeats |= {heartbeat.lease: heartbeat for _, heartbeat in batch.heartbeats}
     renewals = dict(zip(heartbeats, await behind.gate.heartbeat(list(heartbeats.values())), strict=True))
@@ -144,7 +146,7 @@ async def _renew(
 async def _report(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> None:
     verdicts = await behind.gate.report([report for _, report in batch.reports])
     for (number, _), verdict in zip(batch.reports, verdicts, strict=True):
-        answers[number] = _judged(verdict, items[number].id)
+        answers[number] = _judged(verdict, items[number].id) or batch.broken.get(number)
 
 
 def _judged(verdict: Verdict, id: str) -> PenstockError | None:
@@ -153,23 +155,20 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
     return AlreadyCompleted(id) if verdict == "conflict" else None
 
 
-async def _flow(flows: FlowCache, held: Held) -> Flow | None:
+async def _flow(flows: FlowCache | None, held: Held) -> Flow | None:
     """What the run is decided by; None: the lease does not say it."""
-    if not held.workflow:
+    if flows is None or not held.workflow:
         return None
     return flows.known(held.workflow, held.version) or await flows.get(held.workflow, held.version)
 
 
-def _validate_output(said: Completion, held: Held, flow: Flow | None) -> None:
-    """What breaks the promise of its task is told to the worker, who may mend it or fail: taken, it would have failed.
-
-    Raises InvalidOutput.
-    """
-    step = None if flow is None else flow.steps.get(held.step)
-    if step is None or step.output is None or said.port != "done":
-        return
-    if wrong := step.output(said.output):
-        raise InvalidOutput(step.task, wrong[:MAX_VIOLATIONS])
+def _validate_output(batch: Batch, number: int, step: FlowStep | None) -> None:
+    """Make the last report of the batch a failure where it breaks what its task offers; the worker is told why."""
+    _, report = batch.reports[-1]
+    assert isinstance(report.outcome, Done)
+    if step is not None and (failed := broken_promise(step, report.outcome)) is not None:
+        batch.reports[-1] = number, Report(report.lease, failed)
+        batch.broken[number] = InvalidOutput(failed.error.message, failed.error.detail["errors"])
 
 
 def _done(said: Completion, limit: int | None) -> Done:
@@ -180,15 +179,15 @@ def _done(said: Completion, limit: int | None) -> Done:
 
 
 def _failed(said: Fault, limit: int | None) -> Failed | TimedOut:
-    """A process that died is told as a failure of kind `lost`, and is a time-out: its budget is another one."""
+    """A dead process is reported as a failure of kind `lost`, but counts as a time-out, which has its own budget."""
     error = said.error if isinstance(said.error, Error) else Error(said.error)
     if limit is not None:
         _sized(error.detail, limit)
     if error.kind == "lost":
-        return TimedOut("lost", error.message[:MESSAGE])
+        return TimedOut("lost", error.message[:MAX_MESSAGE_LENGTH])
     kind = error.kind or ("fatal" if said.retry is False else "error")
     return Failed(
-        error=Failure(kind, error.message[:MESSAGE], error.detail),
+        error=Failure(kind, error.message[:MAX_MESSAGE_LENGTH], error.detail),
         retry=kind != "fatal" if said.retry is None else said.retry,
         retry_after=None if said.retry_after is None else timedelta(seconds=said.retry_after),
     )
@@ -211,7 +210,7 @@ def _line(held: Held, line: Line | str, now: datetime) -> LogLine:
         "index": None if held.index < 0 else held.index,
         "attempt": held.attempt,
         "level": line.level,
-        "text": line.text[:TEXT],
+        "text": line.text[:MAX_LINE_LENGTH],
     }
     return LogLine(held.run, at, _encode(body))
 

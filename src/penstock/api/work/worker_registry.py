@@ -1,4 +1,4 @@
-"""The registry of workers that come over HTTP: who is there, who waits, what each token holds."""
+"""The registry of workers that connect over HTTP: who is connected, who waits, what each token uses."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from penstock.store.protocol import Notes
 from penstock.store.rows.rows import WORKER_TIMEOUT, Lease, Worker
 from penstock.workers.wire import Poll
 
-POLLS = 1000
+MAX_POLLS = 1000
 """Polls that may wait at one node."""
-SHARE = 200
-"""Of them, those of one token: nobody keeps the workers of others out."""
+MAX_POLLS_PER_TOKEN = 200
+"""Among them, polls of one token, so one token cannot lock out other workers."""
 REGISTER_INTERVAL = 15.0
 """Seconds after which a worker that only polls is noted as there once more."""
-LISTS = 100
+MAX_LISTS_PER_WORKER = 100
 """Task lists that are remembered of one worker."""
-KNOWN = 10_000
+MAX_WORKERS = 10_000
 """Workers that are remembered."""
-WORKERS = 1000
-"""Of them, those of one token that were here within a minute: each is a row that everybody reads."""
-NAMES = 64 * 1024
-"""Characters of the names of its tasks that are noted of one worker."""
+MAX_WORKERS_PER_TOKEN = 1000
+"""Among them, workers of one token seen within a minute: each is a row that every reader reads."""
+MAX_NAMES_LENGTH = 64 * 1024
+"""Characters of task names that are stored for one worker."""
 
 log = logging.getLogger("penstock.work")
 
@@ -83,7 +83,7 @@ def worker_key(caller: Caller, worker: str) -> str:
 def noted_tasks(names: Iterable[str]) -> tuple[str, ...]:
     """The tasks of a worker as they are noted: none, which stands for any, where its list would fill the store."""
     tasks = tuple(names)
-    return tasks if sum(map(len, tasks)) <= NAMES else ()
+    return tasks if sum(map(len, tasks)) <= MAX_NAMES_LENGTH else ()
 
 
 class WorkerRegistry:
@@ -96,8 +96,8 @@ class WorkerRegistry:
         self._shares: Counter[str] = Counter()  # polls that wait, by token
         self._there: dict[str, tuple[Worker, float]] = {}
         self._holdings: dict[str, dict[Lease, float]] = {}
-        # Where one fails, the next sign of life mends it.
-        self.chores = BackgroundTasks(log, "a worker could not be noted as there, or given up")
+        # If one fails, the next heartbeat repairs it.
+        self.background_tasks = BackgroundTasks(log, "a worker could not be noted as there, or given up")
         self.open = 0  # polls that wait
         self.closed = False
         self._offered: dict[str, tuple[Offer, datetime]] = {}  # what is noted, and until when that will do
@@ -115,7 +115,7 @@ class WorkerRegistry:
     def waiting(
         self, caller: Caller, worker: str, claiming: asyncio.Task[list[Assignment]]
     ) -> Iterator[None]:
-        """While a poll is under way. It is cancelled at the end where it is not over."""
+        """The time of a poll. A poll that is not over by the end is cancelled."""
         self.open += 1
         token = caller.token_id or ""
         self._shares[token] += 1
@@ -137,10 +137,10 @@ class WorkerRegistry:
         """Raises TooManyPolls, StoreAway where the server stops."""
         if self.closed:
             raise StoreAway("this server is stopping")
-        if self.open >= POLLS:
-            raise TooManyPolls(POLLS)
-        if caller.role != "admin" and self._shares[caller.token_id or ""] >= SHARE:
-            raise TooManyPolls(SHARE, "of this token ")
+        if self.open >= MAX_POLLS:
+            raise TooManyPolls(MAX_POLLS)
+        if caller.role != "admin" and self._shares[caller.token_id or ""] >= MAX_POLLS_PER_TOKEN:
+            raise TooManyPolls(MAX_POLLS_PER_TOKEN, "of this token ")
 
     def limit_workers(self, caller: Caller, worker: str) -> None:
         """Raises TooManyWorkers: one that comes by ever new names would fill the memory and the store with them."""
@@ -148,8 +148,11 @@ class WorkerRegistry:
             return
         since = asyncio.get_running_loop().time() - WORKER_TIMEOUT.total_seconds()
         mine = worker_key(caller, "")
-        if sum(id.startswith(mine) and noted > since for id, (_, noted) in self._there.items()) >= WORKERS:
-            raise TooManyWorkers(WORKERS)
+        if (
+            sum(id.startswith(mine) and noted > since for id, (_, noted) in self._there.items())
+            >= MAX_WORKERS_PER_TOKEN
+        ):
+            raise TooManyWorkers(MAX_WORKERS_PER_TOKEN)
 
     def hang_up(self, worker: str) -> None:
         """End the polls of one worker: each is answered with what it has."""
@@ -157,15 +160,15 @@ class WorkerRegistry:
             claiming.cancel()
 
     def close(self) -> None:
-        """End all polls and take no more: nobody should hold up a server that stops."""
+        """End all polls and accept no more: a poll must not delay the stop of a server."""
         self.closed = True
         for worker in list(self._polls):
             self.hang_up(worker)
 
-    # -- who is there --------------------------------------------------------------------------------------
+    # -- presence -----------------------------------------------------------------------------------------
 
     def seen(self, behind: Behind, caller: Caller, poll: Poll, lists: tuple[str, ...]) -> None:
-        """A worker polls: note now and then that it is there, and at once where it serves lists that are new."""
+        """A worker polls: store its presence at intervals, and at once if it serves new lists."""
         at, worker = asyncio.get_running_loop().time(), worker_key(caller, poll.worker)
         known, noted = self._there.get(worker, (None, 0.0))
         if known is None:
@@ -182,14 +185,14 @@ class WorkerRegistry:
         elif not set(lists) <= set(known.task_lists):
             # Both: one that asks now for these and now for those would be written at every poll.
             both = tuple(dict.fromkeys((*known.task_lists, *lists)))
-            known = replace(known, task_lists=both if len(both) <= LISTS else lists)
+            known = replace(known, task_lists=both if len(both) <= MAX_LISTS_PER_WORKER else lists)
         else:
             return
         self.remember(known)
-        self.chores.begin(self._note(behind, worker))
+        self.background_tasks.begin(self._note(behind, worker))
 
     async def _note(self, behind: Behind, id: str) -> None:
-        """Write that a worker is there; again where its offers came meanwhile, for this may be written after them."""
+        """Store the presence of a worker; again if its offers came meanwhile, because this may overwrite them."""
         written: Worker | None = None
         while (known := self._there.get(id)) is not None and known[0] is not written:
             written = known[0]
@@ -199,12 +202,12 @@ class WorkerRegistry:
         """It was noted as there just now."""
         self._there.pop(worker.id, None)
         self._there[worker.id] = (worker, asyncio.get_running_loop().time())
-        if len(self._there) > KNOWN:
+        if len(self._there) > MAX_WORKERS:
             self._there.pop(next(iter(self._there)))
 
     def note(self, offers: Iterable[tuple[Offer, datetime]]) -> None:
         """These offers are noted, and need not be again before then."""
-        if len(self._offered) > KNOWN:
+        if len(self._offered) > MAX_WORKERS:
             self._offered.clear()
         self._offered.update((offer.name, (offer, until)) for offer, until in offers)
 
@@ -224,7 +227,7 @@ class WorkerRegistry:
     # -- what tokens hold ----------------------------------------------------------------------------------
 
     def room(self, caller: Caller) -> int | None:
-        """Tasks that the workers of a token may still get, as far as this node knows; None: as many as they like."""
+        """Tasks that the workers of a token may still get, as far as this node knows; None: no limit."""
         if caller.concurrency is None or caller.token_id is None:
             return None
         at, holding = asyncio.get_running_loop().time(), self._holdings.get(caller.token_id, {})

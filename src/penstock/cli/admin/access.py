@@ -74,7 +74,7 @@ def create(
     known = role_named(role)
     if known is None:
         raise Wrong.because(f"--role '{role}' is not known: say {', '.join(ROLES)}.")
-    wish = TokenRequest(
+    request = TokenRequest(
         name=name or f"{getpass.getuser()}@{socket.gethostname()}",
         role=known,
         expires_in=_read_days(expires),
@@ -82,7 +82,7 @@ def create(
         task_lists=tuple(task_list) if task_list else None,
         concurrency=concurrency,
     )
-    made = _made(at, wish)
+    made = _made(at, request)
     if json:
         print_json(made)
         return
@@ -90,12 +90,12 @@ def create(
     out().print(made["token"])
 
 
-def _made(at: Target, wish: TokenRequest) -> dict[str, Any]:
+def _made(at: Target, request: TokenRequest) -> dict[str, Any]:
     """The token's view, with the token itself."""
     made: dict[str, Any] = with_access(
         at,
-        lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish)),
-        lambda access: access.create(ME, wish),
+        lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(request)),
+        lambda access: access.create(ME, request),
     )
     return {"token": made["token"], **made.get("view", made)}
 

@@ -18,7 +18,7 @@ from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.parameters import argument
 from penstock.cli.io.tables import print_table
 from penstock.cli.serve.settings import settings_of
-from penstock.runtime.node.retention import DAYS, Own, RetentionRows
+from penstock.runtime.node.retention import DEFAULT_RETENTION, Own, RetentionRows
 from penstock.store.open import Looker, open_store, open_to_look, restore_store, schema_at
 from penstock.store.protocol import Maintenance
 
@@ -140,7 +140,7 @@ def retention(explain: Explain = False, db: DbOrHere = HERE, json: AsJson = Fals
 
       penstock db retention --explain
     """
-    days = {**DAYS, **settings_of()["retention_days"]}
+    days = {**DEFAULT_RETENTION, **settings_of()["retention_days"]}
     address, rows = asked(db, lambda store: _retained(store, days, explain))
     if json:
         print_json({"db": address, "explained": explain, "rows": rows})

@@ -1,4 +1,4 @@
 """Commands for authors: check, run, simulate, draw, import, export, tasks, examples.
 
-They need no server.
+Not here: commands that need a server.
 """

@@ -48,9 +48,10 @@ def show_findings(console: Console, file: str, text: str, findings: Iterable[Fin
 def _show_finding(console: Console, file: str, text: str, finding: Finding) -> None:
     head = (f"{finding.severity}[{finding.code}]", finding.severity)
     console.print(Text.assemble(head, f": {printable(finding.message)}"))
-    place = file if finding.line is None else f"{file}:{finding.line}"
+    column = finding.column if finding.path is not None else None  # else the line says enough
+    place = ":".join(str(part) for part in (file, finding.line, column) if part is not None)
     console.print(Text.assemble((" --> ", "place"), place), soft_wrap=True)
-    show_line(console, text, finding.line, None, finding.severity, _marked(text, finding))
+    show_line(console, text, finding.line, column, finding.severity, _marked(text, finding))
     moves = trace_words(finding.trace)
     if moves and len(moves) <= SHORT_TRACE:
         _show_remark(console, "trace", " → ".join(moves))

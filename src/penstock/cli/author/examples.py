@@ -12,7 +12,7 @@ from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.parameters import option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 
 To = Annotated[str | None, option("--to", "DIR", "Copy all of them to this new folder.")]
 

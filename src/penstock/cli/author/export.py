@@ -10,9 +10,9 @@ from penstock.cli.io.inputs import STDIN, AsJson, Read, read
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.target import Penstock, Target, acting
-from penstock.engine.authoring.load import SUFFIXES, load_text
+from penstock.engine.authoring.loader import SUFFIXES, load_text
 from penstock.engine.engine import Engine
-from penstock.flow.format.writing import write_json, write_yaml
+from penstock.flow.format.yaml_writer import write_json, write_yaml
 from penstock.remote.connection import path_of
 
 FORMATS = {

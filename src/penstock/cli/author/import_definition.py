@@ -15,12 +15,12 @@ from penstock.cli.io.console import answers, err, note, print_json, printable
 from penstock.cli.io.inputs import STDIN, STDIN_NAME, AsJson, Read, text_in
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
-from penstock.engine.authoring.load import load
-from penstock.flow.format.writing import to_plain
+from penstock.engine.authoring.loader import load
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.importing.imported import Imported
 from penstock.importing.kinds import KINDS, import_text
-from penstock.workers.worker.task_loading import beside
+from penstock.workers.worker.task_loader import beside
 
 BUDGET = 2.0
 

@@ -32,7 +32,7 @@ LOOK_EVERY = 0.1
 class Played(Struct, frozen=True):
     """A run that came to rest, or was interrupted."""
 
-    hosted: InMemoryRun
+    run: InMemoryRun
     interrupted: bool = False
 
 
@@ -70,17 +70,17 @@ def play_fast(
     host = InMemoryEngine(clock, executor, new_run_id)
 
     def look() -> bool:
-        follow(hosted)
+        follow(run)
         return False
 
     try:
         with redirect_stdout(sys.stderr):  # what tasks print must not end up between the lines of the answer
-            hosted = host.run_of(begin(host))
-            play_out(host, clock, hosted.snapshot.run.id, stop=look)
-            follow(hosted)
+            run = host.run_of(begin(host))
+            play_out(host, clock, run.snapshot.run.id, stop=look)
+            follow(run)
     finally:
         executor.close()
-    return Played(hosted)
+    return Played(run)
 
 
 def play_real(
@@ -101,16 +101,16 @@ async def _play_real(
     loop.set_exception_handler(rest.broke)
     try:
         with rest.interruptible(loop):
-            hosted = host.run_of(begin(host))
-            hosted.watchers.append(rest.look)
-            rest.run = hosted.snapshot.run.id
-            rest.look(hosted.snapshot)
+            run = host.run_of(begin(host))
+            run.watchers.append(rest.look)
+            rest.run = run.snapshot.run.id
+            rest.look(run.snapshot)
             while not await rest.reached(LOOK_EVERY):
-                follow(hosted)
-            follow(hosted)
+                follow(run)
+            follow(run)
     finally:
         executor.close()
-    return Played(hosted, rest.interrupts > 0)
+    return Played(run, rest.interrupts > 0)
 
 
 class _Rest:

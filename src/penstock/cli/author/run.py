@@ -81,13 +81,13 @@ def run(
     workflow = read(file, tasks, no_tasks)
     played = play(workflow, input, event or [], fast=fast, subject=subject, stubbed=stub, quiet=json)
     if json:
-        view = run_view(played.hosted.flow, played.hosted.snapshot)
-        print_json({**view, "history": history_view(played.hosted.history)} if history else view)
+        view = run_view(played.run.flow, played.run.snapshot)
+        print_json({**view, "history": history_view(played.run.history)} if history else view)
     else:
-        show_run(played.hosted, context.obj or ["run", file], fast)
+        show_run(played.run, context.obj or ["run", file], fast)
     if played.interrupted:
         raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(YES if played.hosted.snapshot.status == "succeeded" else NO)
+    raise typer.Exit(YES if played.run.snapshot.status == "succeeded" else NO)
 
 
 def play(

@@ -27,17 +27,17 @@ MAX_VALUE = 2_000
 _FRAME = re.compile(r'File "(.+?)", line (\d+), in (.+)')
 
 
-def show_run(hosted: InMemoryRun, args: Sequence[str], virtual: bool) -> None:
+def show_run(run: InMemoryRun, args: Sequence[str], virtual: bool) -> None:
     """Print the run; `args` are those of the command line that made it."""
-    console, snapshot = out(), hosted.snapshot
+    console, snapshot = out(), run.snapshot
     _show_head(console, snapshot, virtual)
-    _show_steps(console, hosted)
+    _show_steps(console, run)
     for line in failures(snapshot):
         console.print(Text.assemble(("error", "error"), ": ", printable(line)))
     if snapshot.status == "waiting":
-        _show_waiting(console, hosted, args)
+        _show_waiting(console, run, args)
     if snapshot.status == "stalled":
-        _show_starving(console, hosted)
+        _show_starving(console, run)
     for name, value in (("result", snapshot.result), ("data", snapshot.data)):
         if value not in (None, {}) and not (name == "data" and value == snapshot.result):
             console.print(Text.assemble((f"{name}: ", "bold"), short(value)), soft_wrap=True)
@@ -53,11 +53,11 @@ def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
     console.print(words)
 
 
-def _show_steps(console: Console, hosted: InMemoryRun) -> None:
-    spent = times(hosted.history)
+def _show_steps(console: Console, run: InMemoryRun) -> None:
+    spent = times(run.history)
     rows = []
-    for name in hosted.flow.steps:
-        state = hosted.snapshot.steps.get(name) or StepState()
+    for name in run.flow.steps:
+        state = run.snapshot.steps.get(name) or StepState()
         mark, style = LOOKS[state.status]
         took = seconds(spent[name]) if name in spent else ""
         counts = (str(state.firings or ""), str(state.attempts or ""))
@@ -94,12 +94,12 @@ def _frame(failure: Failure) -> str:
     return f" (at {frames[-1][0]}:{frames[-1][1]}, in {frames[-1][2]})" if frames else ""
 
 
-def _show_waiting(console: Console, hosted: InMemoryRun, args: Sequence[str]) -> None:
-    events = waiting_for(hosted.flow, hosted.snapshot)
+def _show_waiting(console: Console, run: InMemoryRun, args: Sequence[str]) -> None:
+    events = waiting_for(run.flow, run.snapshot)
     listed = ", ".join(events)
     one, it = ("this event", "it") if len(events) == 1 else ("these events", "them")
     console.print(f"It waits for {one} from outside: {printable(listed)}. To pass {it}:")
-    declared = {event.name: event for event in hosted.flow.definition.external or ()}
+    declared = {event.name: event for event in run.flow.definition.external or ()}
     options = [part for name in events for part in ("--event", event_option(declared[name]))]
     console.print(f"  {shlex.join(['penstock', *args, *options])}", style="bold", soft_wrap=True)
 
@@ -116,15 +116,15 @@ def event_option(event: External) -> str:
     return f"{event.name}={json.dumps(examples[0], ensure_ascii=False)}" if examples else event.name
 
 
-def _show_starving(console: Console, hosted: InMemoryRun) -> None:
+def _show_starving(console: Console, run: InMemoryRun) -> None:
     console.print("Nothing can continue, and no event from outside would help:")
     reasons = [
         f"step '{each.step}' starves for {', '.join(each.missing)}"
-        for each in starving(hosted.flow, hosted.snapshot)
+        for each in starving(run.flow, run.snapshot)
     ]
     reasons += [
         f"step '{aside.step}' set event {aside.token.name} aside: {aside.reason}"
-        for aside in hosted.snapshot.aside
+        for aside in run.snapshot.aside
     ]
     for reason in reasons or [NEVER_OK]:
         console.print(printable(f"  {reason}"))

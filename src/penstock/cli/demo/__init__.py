@@ -1,1 +1,4 @@
-"""`penstock demo`: the example workflows, what they need beside the server, and the tour."""
+"""`penstock demo`: the example workflows, the services that they need, and the tour.
+
+Not here: the examples themselves, which are in `examples/`.
+"""

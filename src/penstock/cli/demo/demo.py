@@ -30,8 +30,8 @@ from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
 from penstock.cli.serve.up import Folder, folder_of, publish_file, serving_lists, validate_files
-from penstock.engine.authoring.load import load
-from penstock.engine.services import Running
+from penstock.engine.authoring.loader import load
+from penstock.engine.services import EngineServices
 from penstock.store.open import is_shared, sqlite_path
 
 HERE = "127.0.0.1"
@@ -109,7 +109,7 @@ def _toured(home: Path, output: str | None, json: bool) -> bool:
     if output is not None:
         return show_tour(home, Path(output), json)
     with tempfile.TemporaryDirectory() as folder:
-        return show_tour(home, Path(folder), json, kept=False)
+        return show_tour(home, Path(folder), json, keep=False)
 
 
 def _beside(db: str | None) -> Path | None:
@@ -121,12 +121,12 @@ def _beside(db: str | None) -> Path | None:
 
 def _end_with_the_terminal() -> None:
     """A terminal that is closed ends the demo in good order, unless it was told to outlive it (nohup)."""
-    told: list[int] = []
+    calls_back: list[int] = []
 
     def end() -> None:
         # The shell and the system may both say so, and a second signal would not wait for the end.
-        if not told:
-            told.append(signal.SIGHUP)
+        if not calls_back:
+            calls_back.append(signal.SIGHUP)
             os.kill(os.getpid(), signal.SIGTERM)
 
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
@@ -140,7 +140,7 @@ class _Show:
         self.folder, self.post, self.parts, self.home, self.json = folder, post, parts, home, json
         self.usual = usual
 
-    async def __call__(self, running: Running, base: str | None) -> None:
+    async def __call__(self, running: EngineServices, base: str | None) -> None:
         assert base is not None and self.post.front is not None, "the demo answers over HTTP"
         _end_with_the_terminal()
         if not self.json:
@@ -184,7 +184,7 @@ class _Show:
         except OSError as error:
             return None, str(error)
 
-    async def _publish_broken(self, running: Running, file: Path) -> Scene:
+    async def _publish_broken(self, running: EngineServices, file: Path) -> Scene:
         """Publish what the checks refute, and the run of it that gets stuck."""
         why = "to show a run that is stuck"
         version = await running.catalog.publish(file, start=True, again=False, override=why)

@@ -40,21 +40,21 @@ class Shown(Struct, frozen=True):
     def good(self) -> bool:
         return self.report.verdict == "proved" and self.run.status == "succeeded"
 
-    def view(self, kept: bool) -> dict[str, Any]:
+    def view(self, keep: bool) -> dict[str, Any]:
         return {
             "file": self.workflow.name,
             "verdict": self.report.verdict,
-            "drawing": str(self.drawing) if kept else None,
+            "drawing": str(self.drawing) if keep else None,
             "events": self.events,
             "status": self.run.status,
             "result": self.run.result,
         }
 
 
-def tour(folder: Path, drawings: Path, json: bool, kept: bool = True) -> bool:
+def tour(folder: Path, drawings: Path, json: bool, keep: bool = True) -> bool:
     """Prove, draw and run every example, and show what a broken one looks like; whether all were good.
 
-    Drawings that are not `kept` are not named.
+    Drawings that are not `keep` are not named.
     """
     drawings.mkdir(parents=True, exist_ok=True)
     console = out()
@@ -62,9 +62,9 @@ def tour(folder: Path, drawings: Path, json: bool, kept: bool = True) -> bool:
     for path in workflows_in(folder):
         shown.append(show_of(path, drawings))
         if not json:
-            _show(console, shown[-1], kept)
+            _show(console, shown[-1], keep)
     if json:
-        print_json([each.view(kept) for each in shown])
+        print_json([each.view(keep) for each in shown])
     else:
         for path in sorted((folder / BROKEN).glob("*.yaml")):
             _show_broken(console, path)
@@ -80,7 +80,7 @@ def show_of(path: Path, drawings: Path) -> Shown:
     events: list[str] = []
     for _ in range(MAX_ROUNDS):
         played = play(workflow, None, events, fast=True, stubbed=True, quiet=True, say=_silent)
-        snapshot = played.hosted.snapshot
+        snapshot = played.run.snapshot
         if snapshot.status != "waiting":
             break
         declared = {event.name: event for event in workflow.loaded.definition.external or ()}
@@ -92,7 +92,7 @@ def _silent(text: str) -> None:
     """The tour says itself what it does."""
 
 
-def _show(console: Console, shown: Shown, kept: bool) -> None:
+def _show(console: Console, shown: Shown, keep: bool) -> None:
     definition, run = shown.workflow.loaded.definition, shown.run
     console.print(
         Text.assemble((definition.title or definition.name, "bold"), (f"  {shown.workflow.name}", "faint"))
@@ -104,7 +104,7 @@ def _show(console: Console, shown: Shown, kept: bool) -> None:
     given = f", given {', '.join(shown.events)}" if shown.events else ""
     lines = [
         Text.assemble("check: ", verdict_words(shown.report)),
-        Text.assemble("draw:  ", str(shown.drawing) if kept else "done (--output DIR keeps it)"),
+        Text.assemble("draw:  ", str(shown.drawing) if keep else "done (--output DIR keeps it)"),
         Text.assemble("run:   ", (run.status, style), f" after {plural(firings, 'firing')}{given}"),
     ]
     if run.result not in (None, {}):

@@ -117,12 +117,12 @@ class Parts:
 
 
 @contextmanager
-def parts_of(home: Path, kept: Path | None = None) -> Iterator[Parts]:
-    """The parts, and a folder for all that the demo writes; nothing is left of either but what is `kept`."""
+def parts_of(home: Path, output: Path | None = None) -> Iterator[Parts]:
+    """The parts, and a folder for all that the demo writes; nothing is left of either but what is `output`."""
     _sweep(Path(tempfile.gettempdir()))
     with ExitStack() as stack:
         made = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-        folder = Path(stack.enter_context(made)) if kept is None else kept
+        folder = Path(stack.enter_context(made)) if output is None else output
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PROCESS).write_text(str(os.getpid()), encoding="utf-8")
         parts = Parts(home, folder.resolve())

@@ -14,7 +14,7 @@ from penstock.cli.demo.parts import SLOW
 from penstock.cli.io.console import note
 from penstock.cli.serve.announcement import Shown
 from penstock.engine.engine import Engine
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.runtime.errors import InvalidInput
 
 RUN_TIMEOUT = 30.0
@@ -35,7 +35,7 @@ class Scene(Struct, frozen=True):
     input: Any = None
     helped: bool = True
     fields: Any = None
-    told: bool = False  # the transcoder tells its end
+    calls_back: bool = False  # the transcoder tells its end
 
 
 class Played(Struct, frozen=True):
@@ -84,17 +84,19 @@ FIELDS = {name: {"names": ["Ada", "Grace"]} for name in ("viblio", "viblio_faces
 """What people fill in where the demo decides for them."""
 
 
-async def scenes_of(running: Running, shown: Shown, transcoder: bool) -> list[Scene]:
+async def scenes_of(running: EngineServices, shown: Shown, transcoder: bool) -> list[Scene]:
     """What is played of a workflow: its own example; where it waits for outside, once helped and once left waiting."""
     flow, _ = await running.node.flows.newest(shown.name)
     definition = flow.definition
-    told = transcoder and any(event.name == CALLBACK for event in definition.external or ())
+    calls_back = transcoder and any(event.name == CALLBACK for event in definition.external or ())
     example = first_example(definition.params)
-    first = Scene(shown.name, subject_of(example), example, fields=FIELDS.get(shown.name), told=told)
+    first = Scene(
+        shown.name, subject_of(example), example, fields=FIELDS.get(shown.name), calls_back=calls_back
+    )
     scenes = [first]
-    if told and shown.name == "mediathread":
+    if calls_back and shown.name == "mediathread":
         scenes.append(Scene(shown.name, SLOW, {**first.input, "s3_key": SLOW}, helped=False))
-    elif definition.external and not told:
+    elif definition.external and not calls_back:
         scenes.append(replace(first, subject="another one", helped=False))
     return [*scenes, *(scene for scene in MORE if scene.workflow == shown.name)]
 
@@ -112,14 +114,14 @@ def subject_of(input: Any) -> str:
     return next((str(given[name]) for name in ("filename", "s3_key", "key") if name in given), "the example")
 
 
-async def play_all(running: Running, scenes: Sequence[Scene]) -> list[Played]:
+async def play_all(running: EngineServices, scenes: Sequence[Scene]) -> list[Played]:
     """Play all scenes at once; those whose input their workflow does not take are told, and left out."""
     engine = Engine(running=running)
     played = await asyncio.gather(*(_play_fitting(engine, running, scene) for scene in scenes))
     return [each for each in played if each is not None]
 
 
-async def _play_fitting(engine: Engine, running: Running, scene: Scene) -> Played | None:
+async def _play_fitting(engine: Engine, running: EngineServices, scene: Scene) -> Played | None:
     try:
         return await _play(engine, running, scene)
     except InvalidInput as error:
@@ -127,7 +129,7 @@ async def _play_fitting(engine: Engine, running: Running, scene: Scene) -> Playe
         return None
 
 
-async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
+async def _play(engine: Engine, running: EngineServices, scene: Scene) -> Played:
     """Start a run, once however often the demo is started on one database, and bring it as far as the scene says."""
     run = await engine.start(
         scene.workflow,
@@ -136,13 +138,13 @@ async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
         labels={"demo": "true"},
         idempotency_key=f"demo {scene.subject}",
     )
-    view = await _rested(engine, run, scene.told)
+    view = await _rested(engine, run, scene.calls_back)
     asked = await _asked(engine, run)
     for _ in range(MAX_ROUNDS):
         if not scene.helped or not (asked or view["status"] == "waiting"):
             break
         await _help(engine, running, scene, run, view["waiting_for"] or ())
-        view = await _rested(engine, run, scene.told)
+        view = await _rested(engine, run, scene.calls_back)
         asked = await _asked(engine, run)
     question = asked[0] if asked else None
     words = (
@@ -153,14 +155,18 @@ async def _play(engine: Engine, running: Running, scene: Scene) -> Played:
     return Played(run, scene, view["status"], words, None if question is None else str(question["id"]))
 
 
-async def _help(engine: Engine, running: Running, scene: Scene, run: str, awaited: Sequence[str]) -> None:
+async def _help(
+    engine: Engine, running: EngineServices, scene: Scene, run: str, awaited: Sequence[str]
+) -> None:
     """Decide what people are asked, and fire the outside events that the run waits for."""
     for question in await _asked(engine, run):
         await engine.decide(question["id"], "approved", fields=scene.fields, by="demo")
     flow, _ = await running.node.flows.newest(scene.workflow)
     declared = {event.name: event.schema for event in flow.definition.external or ()}
     # What the transcoder tells by itself must not be told before it is so.
-    for name in (name for name in awaited if name in declared and not (scene.told and name == CALLBACK)):
+    for name in (
+        name for name in awaited if name in declared and not (scene.calls_back and name == CALLBACK)
+    ):
         await engine.emit(name, first_example(declared[name]), run=run, id=f"demo {name}")
 
 

@@ -141,10 +141,10 @@ def show_stage(stage: Stage, console: Console | None = None) -> None:
     _show_title(console, "Open in a browser:")
     for item in links(stage):
         console.print(Text.assemble("  ", item.text, (f"  # {item.words}", "faint")), soft_wrap=True)
-    told = [] if stage.usual.rstrip("/") == stage.base else [f"export PENSTOCK_SERVER={stage.base}"]
+    calls_back = [] if stage.usual.rstrip("/") == stage.base else [f"export PENSTOCK_SERVER={stage.base}"]
     if things := tries(stage):
         _show_title(console, "Try in another terminal:")
-        for line in told:
+        for line in calls_back:
             console.print(f"  {line}", soft_wrap=True)
         # What each is about has a line of its own: zsh takes a comment behind it for arguments.
         for item in things:
@@ -158,13 +158,13 @@ def _show_runs(console: Console, played: Sequence[Played]) -> None:
     rows = [(each.scene.workflow, each.scene.subject, _status(each), each.run) for each in played]
     wide = [max(cell_len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
     left = max(min(console.width - sum(wide) - GAP * len(wide), WORDS), LEAST)
-    told = [(*row, _words(each, left)) for row, each in zip(rows, played, strict=True)]
-    print_table(console, ("workflow", "run of", "status", "run", ""), told, spare=("", "run of"))
+    calls_back = [(*row, _words(each, left)) for row, each in zip(rows, played, strict=True)]
+    print_table(console, ("workflow", "run of", "status", "run", ""), calls_back, spare=("", "run of"))
 
 
-def _words(played: Played, most: int) -> Text:
+def _words(played: Played, limit: int) -> Text:
     words = Text(printable(played.words))
-    words.truncate(most, overflow="ellipsis")
+    words.truncate(limit, overflow="ellipsis")
     return words
 
 

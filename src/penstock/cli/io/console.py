@@ -25,28 +25,28 @@ PIPE_WIDTH = 200
 """Columns where there is no terminal: nobody is helped by tables that are cut for one."""
 
 
-_kept: list[TextIO] = []
+_replaced: list[TextIO] = []
 """What stdout was when the command began."""
 
 
 @contextmanager
 def answering() -> Iterator[None]:
     """Answers go to what stdout is now, whatever becomes of it while the command works; then it is stdout again."""
-    _kept.append(sys.stdout)
+    _replaced.append(sys.stdout)
     try:
         yield
     finally:
-        sys.stdout = _kept.pop()
+        sys.stdout = _replaced.pop()
 
 
 def answers() -> TextIO:
     """The stream of answers."""
-    return _kept[-1] if _kept else sys.stdout
+    return _replaced[-1] if _replaced else sys.stdout
 
 
 def divert_prints() -> None:
     """Let strangers print to stderr from now on, also from threads that outlive their task."""
-    if _kept:
+    if _replaced:
         sys.stdout = sys.stderr
 
 

@@ -14,13 +14,13 @@ import typer
 from penstock.cli.io.console import divert_prints, note
 from penstock.cli.io.parameters import argument, option
 from penstock.cli.io.problems import Wrong
-from penstock.engine.authoring.load import Loaded, load, read_text
+from penstock.engine.authoring.loader import Loaded, load, read_text
 from penstock.flow.format.nodes import Findings, check_text, plain, read_json_text
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.model.run_input import Outside
 from penstock.flow.values.duration import parse_duration
 from penstock.workers.task import Task
-from penstock.workers.worker.task_loading import beside, load_tasks
+from penstock.workers.worker.task_loader import beside, load_tasks
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

@@ -46,10 +46,10 @@ def following(quiet: bool, say: Callable[[str], None] | None = None) -> Iterator
     if say is None:
         say = partial(console.print, style="faint")
     if quiet:
-        yield Showing(lambda hosted: None, say)
+        yield Showing(lambda run: None, say)
     elif console.is_terminal and not console.is_dumb_terminal:
         with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
-            yield Showing(lambda hosted: live.update(_table(hosted), refresh=True), say)
+            yield Showing(lambda run: live.update(_table(run), refresh=True), say)
     else:
         yield Showing(_lines(console), say)
 
@@ -58,10 +58,10 @@ def _lines(console: Console) -> Follower:
     """Prints each new entry of the history that says something."""
     seen = 0
 
-    def follow(hosted: InMemoryRun) -> None:
+    def follow(run: InMemoryRun) -> None:
         nonlocal seen
-        fresh, seen = hosted.history[seen:], len(hosted.history)
-        began = hosted.snapshot.started_at
+        fresh, seen = run.history[seen:], len(run.history)
+        began = run.snapshot.started_at
         for entry in fresh:
             words = entry_words(entry)
             if words and began:
@@ -97,10 +97,10 @@ def _withdrawn_words(entry: Entry, data: Mapping[str, Any]) -> str:
     return f"{entry.step} is withdrawn"
 
 
-def _table(hosted: InMemoryRun) -> Table:
+def _table(run: InMemoryRun) -> Table:
     table = Table.grid(padding=(0, 2))
-    for name in hosted.flow.steps:
-        state = hosted.snapshot.steps.get(name) or StepState()
+    for name in run.flow.steps:
+        state = run.snapshot.steps.get(name) or StepState()
         mark, style = LOOKS[state.status]
         words = state.reason or state.status if state.status in ("ready", "running") else state.port or ""
         if state.elements and state.status == "running":

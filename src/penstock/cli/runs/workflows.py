@@ -22,7 +22,7 @@ from penstock.cli.runs.filters import read_pair
 from penstock.cli.runs.runs import show_view
 from penstock.cli.runs.watch_stream import watched
 from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.checks.findings import Finding
 from penstock.flow.model.problems import DefinitionError
 
@@ -73,26 +73,26 @@ def publish(
       penstock publish shop.yaml --db postgresql://penstock@db.example/penstock
     """
     found = [read(file, tasks, no_tasks) for file in files]
-    told: list[dict[str, Any]] = []
+    published: list[dict[str, Any]] = []
     for workflow in found:
-        told.append(_published(at, workflow, note, start))
+        published.append(_published(at, workflow, note, start))
         if not json:
-            _tell(workflow, told[-1])
-        if told[-1]["version"] is None:
+            _tell(workflow, published[-1])
+        if published[-1]["version"] is None:
             break
     if json:
-        print_json([{name: each[name] for name in ("name", "version", "findings")} for each in told])
-    if told[-1]["version"] is None:
-        _fail(told[-1]["why"], len(found) - len(told))
+        print_json([{name: each[name] for name in ("name", "version", "findings")} for each in published])
+    if published[-1]["version"] is None:
+        _fail(published[-1]["why"], len(found) - len(published))
 
 
-def _tell(workflow: Read, told: dict[str, Any]) -> None:
-    if told["version"] is None:
-        findings = map(Finding.from_plain, told["findings"])
+def _tell(workflow: Read, published: dict[str, Any]) -> None:
+    if published["version"] is None:
+        findings = map(Finding.from_plain, published["findings"])
         show_findings(out(), workflow.name, workflow.text, findings)
         return
-    out().print(f"{printable(told['name'])} version {told['version']}")
-    for finding in told["findings"]:
+    out().print(f"{printable(published['name'])} version {published['version']}")
+    for finding in published["findings"]:
         out().print(Text.assemble(("  warning", "warning"), f": {printable(finding['message'])}"))
 
 
@@ -128,7 +128,7 @@ def _published(at: Target, workflow: Read, note: str | None, start: bool | None)
 async def _published_to_database(
     db: str, workflow: Read, text: str, note: str | None, start: bool | None
 ) -> dict[str, Any]:
-    running = await Running.open(db, workflow.tasks, work=False, feed=False)
+    running = await EngineServices.open(db, workflow.tasks, work=False, feed=False)
     try:
         version = await running.catalog.publish(text, note, start, again=False)
         findings = [each.to_plain() for each in check_loaded(workflow.loaded).findings]

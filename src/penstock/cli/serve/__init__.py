@@ -1,4 +1,4 @@
-"""Commands that stay: up, server, worker.
+"""Commands that keep running: up, server, worker. How such a process starts, announces itself and stops.
 
-How such a process opens, says where it is, and stops.
+Not here: how a server is composed (`server`).
 """

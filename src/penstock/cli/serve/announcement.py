@@ -12,7 +12,7 @@ from rich.text import Text
 from penstock.cli.admin.database import address_in
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.serve.process import Post
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.server.build import Front
 from penstock.workers.worker.worker import Worker
 
@@ -29,7 +29,7 @@ class Shown(Struct, frozen=True):
 
 
 async def show_post(
-    running: Running, post: Post, workflows: Sequence[Shown], json: bool, base: str | None = None
+    running: EngineServices, post: Post, workflows: Sequence[Shown], json: bool, base: str | None = None
 ) -> None:
     """Tell where it answers, where runs are kept, what is published, which tasks are done here, how to stop."""
     facts = await running.store.facts()

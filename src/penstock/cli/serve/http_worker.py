@@ -18,7 +18,7 @@ from penstock.remote.gate import HttpGate
 from penstock.store.errors import StoreAway
 from penstock.workers.worker.worker import Worker
 
-log = logging.getLogger("penstock.life")
+log = logging.getLogger("penstock.process")
 
 
 def work_far(server: str, token: str | None, post: Post, level: str, log_format: str, as_json: bool) -> None:

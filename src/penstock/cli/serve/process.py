@@ -30,7 +30,7 @@ from penstock.cli.io.inputs import import_tasks, one_of, read_duration
 from penstock.cli.io.problems import Wrong
 from penstock.cli.serve.settings import settings_of
 from penstock.engine import event_loop
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.model.names import wrong_identifier
 from penstock.flow.values.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to, redact_logs
@@ -48,7 +48,7 @@ LEVELS = ("debug", "info", "warning", "error")
 STATS_EVERY = 0.5
 """Seconds between two writings of the counters."""
 
-log = logging.getLogger("penstock.life")
+log = logging.getLogger("penstock.process")
 
 
 def shell_tasks(folder: str | None) -> dict[str, Task]:
@@ -79,7 +79,7 @@ class Post(Struct, frozen=True, kw_only=True):
     retention: Mapping[str, timedelta] = {}
     means: Means | None = None  # what feeds the sources of workflows here; None: nothing does
     fleet: ExecutorFactory | None = None
-    world: TaskEnvironment | None = None  # what built-in tasks may reach, where they are done here
+    environment: TaskEnvironment | None = None  # what built-in tasks may reach, where they are done here
     tracing: str = "off"
     suffix: str = ""
 
@@ -89,7 +89,7 @@ class Post(Struct, frozen=True, kw_only=True):
         return {name: getattr(self, name) for name in names}
 
 
-Announce = Callable[[Running, str | None], Awaitable[None]]
+Announce = Callable[[EngineServices, str | None], Awaitable[None]]
 """Told what runs and, where it answers over HTTP, at which address."""
 
 
@@ -139,7 +139,7 @@ def read_post(
         tracing="off" if front is None else tracing_wanted(said["tracing"], os.environ),
         suffix=said["task_list_suffix"] or "",
         means=None if front is None else Means(stores=Stores(said["stores"]), buses=said["buses"]),
-        world=None if front is None else task_environment_of(said),
+        environment=None if front is None else task_environment_of(said),
     )
 
 
@@ -159,15 +159,15 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
 
 
 @asynccontextmanager
-async def _working(post: Post, role: str) -> AsyncIterator[Running]:
+async def _working(post: Post, role: str) -> AsyncIterator[EngineServices]:
     """The engine and its worker; at the end what runs has the grace to finish."""
-    running = await Running.open(
+    running = await EngineServices.open(
         post.db,
         post.tasks,
         **post.of_worker(),
         name=post.name,
         retention=post.retention,
-        world=post.world,
+        environment=post.environment,
         feed=post.means is not None,
         means=post.means,
     )
@@ -182,7 +182,7 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
 
 
 def _answering(
-    post: Post, running: Running, listener: socket.socket | None, begun: asyncio.Event
+    post: Post, running: EngineServices, listener: socket.socket | None, begun: asyncio.Event
 ) -> AbstractAsyncContextManager[str | None]:
     if post.front is None or listener is None:
         return nullcontext()
@@ -255,7 +255,7 @@ def worker_stats(worker: Worker) -> dict[str, Any]:
     return {"id": worker.id, "name": worker.name, **worker.counts}
 
 
-def stats_of(running: Running) -> dict[str, Any]:
+def stats_of(running: EngineServices) -> dict[str, Any]:
     """The counters of a node and its worker."""
     node, worker = running.node, running.worker
     dispatch, advancer, ringing = node.dispatch, node.advancer, node.timers
@@ -266,5 +266,5 @@ def stats_of(running: Running) -> dict[str, Any]:
         "tasks": {"handed": dispatch.handed, "leased": dispatch.leased},
         "decisions": {"made": advancer.decided, "stale": advancer.stale, "batches": advancer.batches},
         "due": {"timers": ringing.rung, "lost": ringing.lost, "timed_out": ringing.timed_out},
-        "loops": {name: pulse.failures for name, pulse in node.pulses.items()},
+        "loops": {name: pulse.failures for name, pulse in node.loop_health.items()},
     }

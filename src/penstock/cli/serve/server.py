@@ -10,7 +10,7 @@ from penstock.cli.serve.announcement import show_post
 from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import read_post, serve
 from penstock.cli.serve.settings import settings_of
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 
 
 def server(
@@ -48,7 +48,7 @@ def server(
         settings=settings,
     )
 
-    async def announce(running: Running, base: str | None) -> None:
+    async def announce(running: EngineServices, base: str | None) -> None:
         await show_post(running, post, (), json, base)
 
     serve(post, announce, log_level, "penstock server", log_format)

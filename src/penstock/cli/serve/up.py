@@ -19,12 +19,12 @@ from penstock.cli.serve.listen_address import front_of
 from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
 from penstock.engine.authoring.check_gate import CheckFailed, reject_errors
-from penstock.engine.authoring.load import SUFFIXES, load, read_text
-from penstock.engine.services import Running
+from penstock.engine.authoring.loader import SUFFIXES, load, read_text
+from penstock.engine.services import EngineServices
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.workers.task import Task
-from penstock.workers.worker.task_loading import beside
+from penstock.workers.worker.task_loader import beside
 from penstock.workers.worker.worker import CONCURRENCY
 
 Workflows = Annotated[
@@ -96,7 +96,7 @@ def up(
     )
     post = serving_lists(post, validate_files(folder.files, post.tasks))
 
-    async def announce(running: Running, base: str | None) -> None:
+    async def announce(running: EngineServices, base: str | None) -> None:
         shown = [await publish_file(running, file) for file in folder.files]
         await show_post(running, post, shown, json, base)
 
@@ -158,7 +158,7 @@ def serving_lists(post: Post, flows: Sequence[Flow]) -> Post:
     return replace(post, task_lists=tuple(sorted(offered | asked)))
 
 
-async def publish_file(running: Running, file: Path) -> Shown:
+async def publish_file(running: EngineServices, file: Path) -> Shown:
     """Publish a workflow of a folder, where its text is new, and start its source."""
     version = await running.catalog.publish(file, start=True, again=False)
     await running.store.set_started(version.workflow, True)

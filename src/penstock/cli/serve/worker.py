@@ -17,7 +17,7 @@ from penstock.cli.serve.announcement import show_post
 from penstock.cli.serve.http_worker import work_far
 from penstock.cli.serve.process import Post, read_post, serve
 from penstock.cli.serve.settings import settings_of
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.server.settings import Settings
 from penstock.workers.worker.worker import CONCURRENCY
 
@@ -120,7 +120,7 @@ def worker(
             work_far(server, settings["token"], manned, log_level, log_format, json)
             return
 
-        async def announce(running: Running, base: str | None) -> None:
+        async def announce(running: EngineServices, base: str | None) -> None:
             await show_post(running, manned, (), json)
 
         serve(manned, announce, log_level, "penstock worker", log_format)

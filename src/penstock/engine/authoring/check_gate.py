@@ -1,4 +1,4 @@
-"""Checks of a loaded definition, and the gate that they are before publishing."""
+"""The checks of a loaded definition, which must pass before it is published."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.engine.authoring.load import Loaded
+from penstock.engine.authoring.loader import Loaded
 from penstock.flow.checks.checks import BUDGET, check_flow
 from penstock.flow.checks.findings import Report
 from penstock.runtime.errors import Invalid

@@ -1,4 +1,4 @@
-"""Drafts: what authors work on, checked whenever it is read, and published when they say so."""
+"""Drafts: what authors work on, checked whenever it is read, and published on request."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
-from penstock.engine.authoring.load import Loaded, load_text
+from penstock.engine.authoring.loader import Loaded, load_text
 from penstock.engine.authoring.offers import offers_by_task
 from penstock.engine.authoring.workflow_list import Listing
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.checks.checks import BUDGET
 from penstock.flow.checks.findings import Report
-from penstock.flow.format.reading import from_plain
-from penstock.flow.format.writing import to_plain, write_yaml
+from penstock.flow.format.definition_parser import from_plain
+from penstock.flow.format.yaml_writer import to_plain, write_yaml
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError
@@ -32,14 +32,14 @@ from penstock.workers.task import Task
 Written = str | Mapping[str, Any]
 """A definition as it comes: YAML or JSON text, never a path; or decoded JSON."""
 
-CHECKS = 2
-"""How many definitions are checked at a time: a check may take its whole budget of processor time."""
-TRIES = 4
-REMEMBERED = 128
+MAX_CONCURRENT_CHECKS = 2
+"""Definitions that are checked at a time: a check may use its whole budget of processor time."""
+MAX_SAVE_ATTEMPTS = 4
+MAX_CACHED_CHECKS = 128
 
 
 class Checked(Struct, frozen=True):
-    """A text with all that is known of it."""
+    """A text and everything known about it."""
 
     text: str
     loaded: Loaded
@@ -53,10 +53,12 @@ class Checked(Struct, frozen=True):
 class Drafts:
     """The drafts of one engine. A published workflow without a draft reads as its newest version."""
 
-    def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
+    def __init__(self, opened: Callable[[], Awaitable[EngineServices]], tasks: Mapping[str, Task]) -> None:
         self._opened, self.tasks = opened, tasks
-        self.threads = Threads(CHECKS, "penstock-check")
-        self.tries = Threads(TRIES, "penstock-try")  # with real tasks: checks must not wait for those
+        self.threads = Threads(MAX_CONCURRENT_CHECKS, "penstock-check")
+        self.tries = Threads(
+            MAX_SAVE_ATTEMPTS, "penstock-try"
+        )  # with real tasks: checks must not wait for those
         self._known: dict[tuple[str, str], Checked] = {}
         self._listing: Listing | None = None
 
@@ -76,12 +78,12 @@ class Drafts:
         self,
         written: Written,
         budget: float = BUDGET,
-        kept: str | None = None,
+        stored: str | None = None,
         unfinished: bool = False,
     ) -> Checked:
-        """Read and check a definition, beside the loop. Raises DefinitionError.
+        """Read and check a definition in a thread. Raises DefinitionError.
 
-        Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments. What is
+        Decoded JSON becomes YAML text, or `stored` where that says the same: it may have comments. What is
         `unfinished`, as a draft is, may have no step yet: then nothing is proved.
         """
         elsewhere = await offers_by_task((await self._opened()).store)
@@ -90,10 +92,10 @@ class Drafts:
             known = self._known.get((etag_of(written), offered))
             if known is not None and (unfinished or known.loaded.definition.steps):
                 return known
-        work = partial(_check, written, self.tasks, elsewhere, budget, kept, unfinished)
+        work = partial(_check, written, self.tasks, elsewhere, budget, stored, unfinished)
         checked = await self.threads.result_of(work)
         if budget == BUDGET:
-            while len(self._known) >= REMEMBERED:
+            while len(self._known) >= MAX_CACHED_CHECKS:
                 del self._known[next(iter(self._known))]
             self._known[checked.etag, offered] = checked
         return checked
@@ -130,16 +132,16 @@ class Drafts:
         `expect`: the etags that the present one may have. Raises DefinitionError, NameMismatch, DraftChanged.
         """
         running = await self._opened()
-        running.node.flows.managers.validate(workflow)
+        running.node.owners.authorize(workflow)
         draft, newest, state = await self._look(running, workflow)
         found = draft or newest
-        kept = None if found is None else found.definition
-        checked = await self.check(written, kept=kept, unfinished=True)
+        stored = None if found is None else found.definition
+        checked = await self.check(written, stored=stored, unfinished=True)
         definition = checked.loaded.definition
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
         new = NewDraft(definition=checked.text, title=definition.title, author=author)
-        at = await running.store.save_draft(workflow, new, expect, audit_for(workflow, kept, checked.text))
+        at = await running.store.save_draft(workflow, new, expect, audit_for(workflow, stored, checked.text))
         if at is None:
             raise DraftChanged(workflow)
         saved = DraftRow(workflow=workflow, at=at, **asdict(new))
@@ -149,7 +151,7 @@ class Drafts:
         """Forget the draft; versions stay. Raises UnknownWorkflow where there is neither, DraftChanged."""
         draft, _, _ = await self._find(workflow)
         running = await self._opened()
-        running.node.flows.managers.validate(workflow)
+        running.node.owners.authorize(workflow)
         by = audit_for(workflow, None if draft is None else draft.definition)
         if await running.store.save_draft(workflow, None, expect, by) is None:
             raise DraftChanged(workflow)
@@ -173,7 +175,7 @@ class Drafts:
         expect: Collection[str] | None = None,
         consent: Callable[[Definition], None] = lambda definition: None,
     ) -> tuple[Version, Checked]:
-        """Publish a definition, or (None) the draft, which is then no draft any more.
+        """Publish a definition, or (None) the draft, which then no longer exists.
 
         `override` publishes what the checks refute; `consent` may raise what speaks against it.
         Raises UnknownWorkflow, DefinitionError, NameMismatch, CheckFailed, DraftChanged.
@@ -233,7 +235,7 @@ class Drafts:
         return found
 
     async def _look(
-        self, running: Running, workflow: str
+        self, running: EngineServices, workflow: str
     ) -> tuple[DraftRow | None, Version | None, WorkflowState | None]:
         draft = await running.store.draft(workflow)
         newest = await running.store.version(workflow, None)
@@ -251,21 +253,21 @@ def _check(
     tasks: Mapping[str, Task],
     elsewhere: Mapping[str, Offer],
     budget: float,
-    kept: str | None,
+    stored: str | None,
     unfinished: bool,
 ) -> Checked:
-    text = written if isinstance(written, str) else _as_text(written, kept, unfinished)
+    text = written if isinstance(written, str) else _as_text(written, stored, unfinished)
     loaded = load_text(text, tasks, elsewhere, unfinished)
     report = check_loaded(loaded, budget)
     return Checked(text, loaded, report if loaded.definition.steps else replace(report, verdict="undecided"))
 
 
-def _as_text(plain: Mapping[str, Any], kept: str | None, unfinished: bool) -> str:
+def _as_text(plain: Mapping[str, Any], stored: str | None, unfinished: bool) -> str:
     definition = from_plain(dict(plain), unfinished)
-    if kept is not None:
+    if stored is not None:
         try:
-            if load_text(kept, unfinished=unfinished).definition == definition:
-                return kept
+            if load_text(stored, unfinished=unfinished).definition == definition:
+                return stored
         except DefinitionError:
             pass  # a draft of an older Penstock: it is replaced
     return write_yaml(definition)

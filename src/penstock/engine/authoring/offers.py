@@ -1,4 +1,4 @@
-"""What tasks offer, remembered by the installation: also those of workers that are elsewhere, or away just now."""
+"""What tasks offer, stored by the installation: including those of remote and disconnected workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StoredOffers(Offer, frozen=True, kw_only=True):
 
     @property
     def offer(self) -> Offer:
-        """What is offered, whoever does."""
+        """All offers, from any worker."""
         return Offer(**{name: getattr(self, name) for name in Offer.__struct_fields__})
 
 

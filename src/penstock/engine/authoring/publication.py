@@ -9,9 +9,10 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from penstock.engine.authoring.check_gate import reject_errors
-from penstock.engine.authoring.load import SUFFIXES, Loaded, Source, load, read_text
+from penstock.engine.authoring.loader import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.authoring.offers import offers_by_task
-from penstock.flow.format.writing import write_yaml
+from penstock.flow.format.yaml_writer import write_yaml
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.flow_cache import FlowCache, encode_offers
 from penstock.store.protocol import Drafts, Notes, WorkflowVersions
@@ -21,14 +22,16 @@ from penstock.workers.task import Task
 
 
 class CatalogRows(WorkflowVersions, Drafts, Notes, Protocol):
-    """Published workflows, those that are to be, and what tasks elsewhere offer."""
+    """Published workflows, drafts, and the offers of remote tasks."""
 
 
 class Catalog:
     """Names to versions. A version never changes once it is published."""
 
-    def __init__(self, versions: CatalogRows, flows: FlowCache, tasks: Mapping[str, Task]) -> None:
-        self._versions, self._flows, self._tasks = versions, flows, tasks
+    def __init__(
+        self, versions: CatalogRows, flows: FlowCache, owners: Owners, tasks: Mapping[str, Task]
+    ) -> None:
+        self._versions, self._flows, self._owners, self._tasks = versions, flows, owners, tasks
 
     async def publish(
         self,
@@ -55,7 +58,7 @@ class Catalog:
     ) -> Version:
         """The same with a text that was read and checked before."""
         new = _version_of(loaded, text, note, start, again)
-        self._flows.managers.validate(new.workflow)
+        self._owners.authorize(new.workflow)
         version = await self._flows.changed_by(
             self._versions.publish(new, None, audit_for(new.workflow, after=text))
         )
@@ -77,7 +80,7 @@ class Catalog:
         With `start` also a workflow that is there already is started. `before`: what the newest version says, for
         the record.
         """
-        self._flows.managers.validate(loaded.flow.name)
+        self._owners.authorize(loaded.flow.name)
         new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
         audit = audit_for(new.workflow, before, text)
         return await self._flows.changed_by(self._versions.publish(new, expect, audit))

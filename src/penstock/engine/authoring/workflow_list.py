@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from penstock.engine.services import Running
+from penstock.engine.services import EngineServices
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.queries.row_views import count_view
 from penstock.store.rows.drafts import DraftLine
@@ -14,9 +14,9 @@ from penstock.store.rows.rows import RunsByWorkflow, WorkflowState
 
 
 class Listing:
-    """Lists workflows page by page. What is known of a version never changes, so it is read once."""
+    """Lists workflows page by page. A version never changes, so it is read once."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: EngineServices) -> None:
         self._running = running
         self._known: dict[tuple[str, int], tuple[str | None, datetime]] = {}
 

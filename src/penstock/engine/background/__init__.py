@@ -1,5 +1,5 @@
-"""What an engine does beside runs: built-in tasks, the outbox, webhooks, reminders.
+"""What an engine does in the background: built-in tasks, the outbox, webhooks, reminders.
 
 Each is one loop or one service, started by `services`.
-Nothing here decides about a run.
+Not here: decisions about runs.
 """

@@ -1,4 +1,4 @@
-"""The worker that does the built-in tasks, inside every server and every engine of its own."""
+"""The worker that runs the built-in tasks, inside every server and every engine of its own."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from penstock.workers.worker.worker import Worker, new_local_incarnation
 
 MAX_CONCURRENT = 256
 MAX_POLLING = 4000
-"""How many more may be under way that only wait for the time to ask again."""
-QUICK = ("http", "mail")
+"""Additional tasks that only wait for their next poll."""
+SHORT_TASKS = ("http", "mail")
 """Those that may run inside a call."""
-GRACE = timedelta(seconds=2)
-"""How long a stop waits for calls under way; what polls for hours is given back, and goes on elsewhere."""
+STOP_TIMEOUT = timedelta(seconds=2)
+"""How long a stop waits for active calls. A task that polls for hours is returned and continues elsewhere."""
 
 
 class Boxes:
     """Serves the task list of the built-in tasks."""
 
-    def __init__(self, node: Node, world: TaskEnvironment) -> None:
-        self.tasks = tasks_in(world)
-        self._node, self._world = node, world
+    def __init__(self, node: Node, environment: TaskEnvironment) -> None:
+        self.tasks = tasks_in(environment)
+        self._node, self._environment = node, environment
         self.worker = Worker(
             node.dispatch,
             self.tasks,
@@ -46,19 +46,19 @@ class Boxes:
             task_lists=(BOXES,),
             concurrency=MAX_CONCURRENT,
             threads=32,
-            grace=GRACE,
+            grace=STOP_TIMEOUT,
             now=node.clock.now,
             new_id=new_local_incarnation,
             hands_back=True,
-            resting=lambda: min(world.resting, MAX_POLLING),
+            idle=lambda: min(environment.idle, MAX_POLLING),
         )
-        world.attach(
+        environment.attach(
             EnvironmentParts(
-                seals=world.parts.seals or CallbackTokens(node.store),
-                jobs=world.parts.jobs or Jobs(node.store, node.memory),
+                callback_tokens=environment.parts.callback_tokens or CallbackTokens(node.store),
+                jobs=environment.parts.jobs or Jobs(node.store, node.run_cache),
                 record=self._record,
                 redaction=self._redaction,
-                turns=CallOrder(node.store, node.clock.now),
+                call_order=CallOrder(node.store, node.clock.now),
                 rested=self.worker.make_room,
             )
         )
@@ -75,19 +75,19 @@ class Boxes:
 
     async def begin(self, stop: asyncio.Event) -> None:
         if self._working is None and self.tasks:
-            self._world.open()
-            if isinstance(self._world.parts.jobs, Jobs):
-                await self._world.parts.jobs.sweep()
+            self._environment.open()
+            if isinstance(self._environment.parts.jobs, Jobs):
+                await self._environment.parts.jobs.sweep()
             self._node.dispatch.attach(self.worker)
-            self._node.advancer.observe(Reminding(self._world).settled)
+            self._node.advancer.observe(Reminding(self._environment).settled)
             self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
 
     def allow(self, grace: timedelta | None) -> None:
-        """How long calls under way may take to finish, once `stop` is set: said before."""
-        self.worker.grace = min(GRACE, GRACE if grace is None else grace)
+        """How long active calls may take to finish once `stop` is set. Call this before setting it."""
+        self.worker.grace = min(STOP_TIMEOUT, STOP_TIMEOUT if grace is None else grace)
 
     async def end(self) -> None:
-        """Let calls under way finish within the grace; `stop` was set."""
+        """Let active calls finish within the grace; `stop` was set."""
         if self._working is not None:
             await asyncio.gather(self._working, return_exceptions=True)
-            await self._world.close()
+            await self._environment.close()

@@ -1,4 +1,4 @@
-"""Whose calls are under way, over all nodes: what must not overtake a call waits until it is over or timed out.
+"""The order of calls across all nodes: a call waits until an earlier one with its key has ended or timed out.
 
 An attempt announces itself before it calls, and keeps that for as long as it may call; one of a node that died is
 over when its last call must have timed out. Announcements are tokens, written for many attempts at once.
@@ -20,11 +20,11 @@ from penstock.store.protocol import TaskViews, Tokens
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import TokenChange, TokenRow
 
-log = logging.getLogger("penstock.turns")
+log = logging.getLogger("penstock.call_order")
 ROOT = "/custom/penstock-turns/"
-PAGE, TRIES = 1000, 20
-PAUSE = 0.2
-"""Seconds between two looks whether somebody else's call is over."""
+MAX_PAGE, MAX_ATTEMPTS = 1000, 20
+POLL_INTERVAL = 0.2
+"""Seconds between checks whether another call has ended."""
 Attempted = tuple[str, int, int | None, int]
 """Run, firing, index and number of an attempt."""
 
@@ -65,17 +65,17 @@ class CallOrder:
         """All calls under a key are over."""
         name = _name(key)
         if name in self._held:
-            self._leaving.add(name)  # who begins meanwhile announces itself anew
+            self._leaving.add(name)  # a call that begins meanwhile announces itself again
             await self._announce(name, None, None)
 
     async def others_over(self, key: str) -> None:
-        """Wait until no other node can have a call under way."""
+        """Wait until no other node can have an active call."""
         name = _name(key)
         while True:
             row = next((row for row in await self._store.tokens(name, "", 1) if row.name == name), None)
             if row is None or row.owner == self._me or row.expires is None or row.expires <= self._now():
                 return
-            await asyncio.sleep(min(PAUSE, (row.expires - self._now()).total_seconds()))
+            await asyncio.sleep(min(POLL_INTERVAL, (row.expires - self._now()).total_seconds()))
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -88,11 +88,11 @@ class CallOrder:
 
     async def _write(self) -> None:
         while self._requests:
-            batch, self._requests = self._requests[:PAGE], self._requests[PAGE:]
+            batch, self._requests = self._requests[:MAX_PAGE], self._requests[MAX_PAGE:]
             try:
                 await self._put({request.name: request for request in batch})
                 wanted = await self._wanted(batch)
-            except Exception as error:  # then no end of the attempt can be told either: it will be done again
+            except Exception as error:  # then the attempt cannot be reported either: it will be repeated
                 log.warning("calls in progress cannot be announced to other nodes: %s", error)
                 wanted = None
             for request in batch:
@@ -103,7 +103,7 @@ class CallOrder:
 
     async def _put(self, requests: dict[str, _Announcement]) -> None:
         """Write the last wish of each name. Raises StoreError."""
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             changes = [
                 change for request in requests.values() if (change := self._change(request)) is not None
             ]
@@ -130,7 +130,7 @@ class CallOrder:
         for name in requests:
             self._held.pop(name, None)
         after = ""
-        while rows := await self._store.tokens(ROOT, after, PAGE):
+        while rows := await self._store.tokens(ROOT, after, MAX_PAGE):
             self._held.update({row.name: row for row in rows if row.name in requests})
             after = rows[-1].name
 

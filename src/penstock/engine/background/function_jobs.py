@@ -1,4 +1,4 @@
-"""Where jobs of functions are asked about, kept in the database: an attempt may end with its node, its job does not."""
+"""Jobs of functions that are being polled, stored so that a job survives the node of its attempt."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ log = logging.getLogger("penstock.boxes")
 
 
 class Jobs:
-    """See `boxes.polling.Jobs`. A database that is away costs a call at most, never the step."""
+    """See `boxes.job_poll.Jobs`. An unavailable database costs at most one call, never the step."""
 
-    def __init__(self, store: Notes, memory: RunCache) -> None:
-        self._store, self._memory = store, memory
+    def __init__(self, store: Notes, run_cache: RunCache) -> None:
+        self._store, self._memory = store, run_cache
 
     async def known(self, ctx: Context) -> str | None:
         try:
@@ -34,7 +34,7 @@ class Jobs:
         await self._put(_name(ctx), None)
 
     async def sweep(self) -> None:
-        """Forget the jobs of runs that ended, or are not there any more."""
+        """Forget the jobs of runs that ended or no longer exist."""
         try:
             names = list(await self._store.notes(PREFIX))
             found = await self._memory.fetch([_run_of(name) for name in names])

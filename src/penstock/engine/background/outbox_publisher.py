@@ -1,4 +1,4 @@
-"""Publishing: what decisions put into the outbox goes to brokers and webhooks, and is gone when they have it.
+"""Publishes the messages of the outbox to brokers and webhooks, and deletes them when they are accepted.
 
 Each bus is served by one node at a time, its topics side by side, the messages of one run one after the other. A crash
 between the broker's word and ours publishes a message again, under the same id; none is lost.
@@ -25,32 +25,32 @@ from penstock.runtime.decisions.correlation import RETENTION
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
-from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease
+from penstock.sources.triggers.lease import LEASE_DURATION, Lost, NodeLease, TriggerLease
 from penstock.store.errors import StoreError
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.store.rows.outbox import OutboxMessageRow
 from penstock.topics.bus import Outgoing
+from penstock.topics.buses import Buses
 from penstock.topics.errors import BusAway, MessageRefused
-from penstock.topics.opening import Buses
 
-HELD = "/feeds/outbox/"
-BATCH = 200
-"""Letters of a topic that are on their way at a time."""
-LOOK, ALONE = 2.0, 30.0
-"""Seconds between two looks for messages that nobody told of; alone on a store there are none."""
+LOCK_PREFIX = "/feeds/outbox/"
+MAX_BATCH = 200
+"""Messages of a topic that are in flight at a time."""
+SHARED_POLL_INTERVAL, EXCLUSIVE_POLL_INTERVAL = 2.0, 30.0
+"""Seconds between polls for messages without a notification; a node that owns its store exclusively has none."""
 MIN_DELAY, MAX_DELAY = 1.0, 30.0
 """Seconds between two tries of what failed."""
 MAX_WEBHOOK_DELAY, MAX_RETRY_AFTER = 300.0, 3600.0
 """The same of a webhook that fails; and of one that says itself when to call again."""
-LAST = 5.0
-"""Seconds that a stop gives to what is still to be published."""
+STOP_TIMEOUT = 5.0
+"""Seconds that a stop waits for unpublished messages."""
 HEADERS = {"content-type": "application/cloudevents+json"}
 
 log = logging.getLogger("penstock.topics")
 
 
 class Taker(Protocol):
-    """Who is given messages: a broker, or whoever calls webhooks."""
+    """The receiver of messages: a broker, or the caller of webhooks."""
 
     async def publish(self, topic: str, message: Outgoing) -> None: ...
 
@@ -68,7 +68,7 @@ class Publishing:
     """The publisher of one node. `run` it on a loop, `stop` it after the node. `published`, `failures`: by bus."""
 
     def __init__(
-        self, node: Node, buses: Buses, lease: timedelta = LEASE, webhooks: Webhooks | None = None
+        self, node: Node, buses: Buses, lease: timedelta = LEASE_DURATION, webhooks: Webhooks | None = None
     ) -> None:
         self.node, self.buses, self._webhooks, self._lease = node, buses, webhooks, lease
         self.node_lease = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
@@ -85,13 +85,13 @@ class Publishing:
         """Decisions are durable. On the way of every step: only looks."""
         for decision in decisions:
             change = decision.change
-            if change is not None and not change.plain:
+            if change is not None and change.has_extras:
                 for message in change.outbox_messages:
                     if message.bus in self._wakes:
                         self._wakes[message.bus].set()
 
     async def run(self) -> None:
-        """Serve every bus that this node knows, for ever."""
+        """Serve every bus that this node knows, without end."""
         async with asyncio.TaskGroup() as group:
             for name in self._wakes:
                 group.create_task(self._serve(name), name=f"publisher of {name}")
@@ -101,7 +101,7 @@ class Publishing:
     async def stop(self) -> None:
         """Publish what can be at once, and leave the rest to others; the loop has ended before."""
         try:
-            async with asyncio.timeout(LAST):
+            async with asyncio.timeout(STOP_TIMEOUT):
                 await asyncio.gather(
                     *map(self._drain, self._wakes.keys() - self._failing), return_exceptions=True
                 )
@@ -118,7 +118,7 @@ class Publishing:
     # -- one bus -------------------------------------------------------------------------------------------
 
     async def _serve(self, bus: str) -> None:
-        look, failed = LOOK if self.node.shared else ALONE, 0
+        look, failed = SHARED_POLL_INTERVAL if self.node.shared else EXCLUSIVE_POLL_INTERVAL, 0
         while True:
             wake = self._wakes[bus]
             wake.clear()
@@ -147,7 +147,7 @@ class Publishing:
         while True:
             now = asyncio.get_running_loop().time()
             rests = {topic: until - now for (name, topic), (until, _) in self._rests.items() if name == bus}
-            found = await self.node.store.outbox_messages(bus, BATCH)
+            found = await self.node.store.outbox_messages(bus, MAX_BATCH)
             messages = [each for each in found if rests.get(each.topic, 0) <= 0]
             if not messages or not await self._hold(bus):
                 return max(0.05, min((left for left in rests.values() if left > 0), default=MAX_DELAY))
@@ -158,14 +158,16 @@ class Publishing:
         if bus not in self._held:
             if not self.node_lease.alive:
                 await self.node_lease.renew()
-            lease = await TriggerLease.take(self.node.store, self.node_lease, f"{HELD}{bus}/", "outbox")
+            lease = await TriggerLease.take(
+                self.node.store, self.node_lease, f"{LOCK_PREFIX}{bus}/", "outbox"
+            )
             if lease is None:
                 return False
             self._held[bus] = lease
         return True
 
     async def _stay(self) -> None:
-        """Give a sign of life, so that others leave to this node what it holds."""
+        """Renew this node's lease, so other nodes do not take its topics."""
         while True:
             try:
                 if self._held:
@@ -219,7 +221,7 @@ class Publishing:
         return self._webhooks if bus == WEBHOOKS and self._webhooks is not None else self.buses[bus]
 
     def _rest(self, bus: str, topic: str, error: PenstockError) -> None:
-        """Leave a topic alone for a while: the others go on."""
+        """Pause one topic; the others continue."""
         self.failures[bus] += 1
         _, failed = self._rests.get((bus, topic), (0.0, 0))
         wait = min(MIN_DELAY * 2 ** min(failed, 10), MAX_DELAY if bus != WEBHOOKS else MAX_WEBHOOK_DELAY)
@@ -242,7 +244,7 @@ class Publishing:
             body=encode_message(Outside(event="notify", data=said, id=id)),
             reason=f"what run {message.run} publishes was set aside: {redact(str(error))}"[:2000],
             until=until,
-            seen=Seen(f"outbox/{bus}/{message.topic}", id, until),
+            seen=EventId(f"outbox/{bus}/{message.topic}", id, until),
         )
         await self.node.store.keep(kept)
 

@@ -1,4 +1,4 @@
-"""People are told that they are asked, and reminded where they do not answer: by mail, where there is a mail server."""
+"""Mails to people who are asked to decide, and reminders if they do not answer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ log = logging.getLogger("penstock.approvals")
 
 
 class Reminding:
-    """Looks on at what is decided. A mail that cannot be sent is logged: the inbox shows the question anyway."""
+    """Observes decisions. If a mail cannot be sent, this is logged: the inbox shows the question anyway."""
 
-    def __init__(self, world: TaskEnvironment) -> None:
-        self._world = world
+    def __init__(self, environment: TaskEnvironment) -> None:
+        self._environment = environment
         self._sending = BackgroundTasks(log, "a notice of an approval was not sent")
 
     def settled(self, decisions: Sequence[Decision]) -> None:
@@ -38,7 +38,7 @@ class Reminding:
                 id = approval_id(run.id, attempt)
                 self._send(run.workflow, attempt.step, id, attempt.params, "Please decide")
         for request, answer in zip(decision.requests, decision.answers, strict=False):
-            what = request.occurrence
+            what = request.input
             if isinstance(what, Reminded) and answer == "accepted":
                 element = decision.plan.snapshot.elements.get((what.firing, what.index))
                 if element is not None:
@@ -47,15 +47,21 @@ class Reminding:
                     self._send(run.workflow, element.step, id, element.params, "Reminder: please decide")
 
     def _send(self, workflow: str, step: str, id: str, params: dict[str, Any], subject: str) -> None:
-        if params.get("to") and self._world.smtp_url is not None:
+        if params.get("to") and self._environment.smtp_url is not None:
             self._sending.begin(self._mail(workflow, step, id, params, subject))
 
     async def _mail(self, workflow: str, step: str, id: str, params: dict[str, Any], subject: str) -> None:
-        where = f"{self._world.public_url}/app/approvals/{id}" if self._world.public_url else f"approval {id}"
+        where = (
+            f"{self._environment.public_url}/app/approvals/{id}"
+            if self._environment.public_url
+            else f"approval {id}"
+        )
         due = f"\nUntil: {params['due']}" if params.get("due") else ""
         text = f"{params.get('text') or step}\n\nWorkflow: {workflow}\nStep: {step}{due}\n{where}\n"
         key = f"{id}.{len(subject)}"
         try:
-            await tell_by_mail(self._world, params["to"], f"{subject}: {workflow}, {step}"[:200], text, key)
+            await tell_by_mail(
+                self._environment, params["to"], f"{subject}: {workflow}, {step}"[:200], text, key
+            )
         except Failing as failing:
             log.warning("the notice of approval %s was not sent: %s", id, failing)

@@ -1,4 +1,4 @@
-"""The webhooks of `notify`: each message is a call, signed as Standard Webhooks are, and goes only where it may.
+"""The webhooks of `notify`: each message is a call, signed by Standard Webhooks, to permitted hosts only.
 
 A receiver that does not say 2xx is asked again, later and later, for three days; then its messages are set aside.
 """
@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.boxes.failures import Failing
-from penstock.boxes.sending import Call, send
+from penstock.boxes.outbound_call import Call, send
 from penstock.boxes.task_environment import TaskEnvironment
 from penstock.flow.compile.compile import webhook_of
 from penstock.flow.errors import PenstockError
@@ -27,14 +27,14 @@ RECEIVER_TIMEOUT = timedelta(seconds=20)
 """How long a receiver may take to answer."""
 MAX_CONCURRENT_CALLS = 8
 """Calls to one receiver at a time."""
-BREATH = 0.5
-"""Seconds for which a receiver that did not take a call is left alone by those that waited behind it."""
-GIVE_UP = timedelta(days=3)
+FAILED_RECEIVER_PAUSE = 0.5
+"""Seconds without calls to a receiver that failed to take one."""
+DELIVERY_TIMEOUT = timedelta(days=3)
 GONE = 410
 
 
 class _Happened(Struct):
-    """When what a message tells of happened."""
+    """When the event of a message happened."""
 
     time: datetime
 
@@ -60,8 +60,8 @@ def shown_address(topic: str) -> str:
 class Webhooks:
     """Takes messages as a broker would; their topic is the address and the name of the secret."""
 
-    def __init__(self, world: TaskEnvironment, now: Callable[[], datetime]) -> None:
-        self._world, self._now = world, now
+    def __init__(self, environment: TaskEnvironment, now: Callable[[], datetime]) -> None:
+        self._environment, self._now = environment, now
         self._room: defaultdict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(MAX_CONCURRENT_CALLS)
         )
@@ -77,8 +77,8 @@ class Webhooks:
             try:
                 await self._call(topic, message)
             except NotTaken as error:
-                self._down[topic] = loop.time() + BREATH
-                if self._now() - _happened(message.body).time > GIVE_UP:
+                self._down[topic] = loop.time() + FAILED_RECEIVER_PAUSE
+                if self._now() - _happened(message.body).time > DELIVERY_TIMEOUT:
                     raise MessageRefused(shown_address(topic), f"for three days {error}") from None
                 raise
             self._down.pop(topic, None)
@@ -87,7 +87,7 @@ class Webhooks:
         url, secret = webhook_of(topic)
         try:
             stamp = str(int(self._now().timestamp()))
-            key = standard_key(await self._world.secret(secret))
+            key = standard_key(await self._environment.secret(secret))
             content = f"{message.id}.{stamp}.".encode() + message.body
             headers = {
                 **message.headers,
@@ -96,7 +96,7 @@ class Webhooks:
                 "webhook-signature": f"v1,{sign(key, content, 'sha256', 'base64')}",
             }
             call = Call(method="POST", url=url, headers=headers, body=message.body, timeout=RECEIVER_TIMEOUT)
-            answer = await send(self._world, call)
+            answer = await send(self._environment, call)
         except Unverified:
             raise NotTaken(f"secret '{secret}' is no key of a webhook: it must be base64") from None
         except Failing as failing:

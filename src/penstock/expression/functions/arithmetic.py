@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.expression.errors import Fault
 from penstock.expression.functions.times import checked_duration, checked_timestamp
-from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
+from penstock.expression.limits import MAX_INT, MAX_UINT, MIN_INT, Env, charge
 from penstock.expression.values import NUMBERS, Duration, Timestamp, UInt, spoken
 
 Operation = Callable[[Env, Any, Any], Any]
@@ -25,13 +25,13 @@ def _mismatch(sign: str, left: Any, right: Any) -> Fault:
 
 
 def _signed(value: int) -> int:
-    if INT_LOW <= value <= INT_HIGH:
+    if MIN_INT <= value <= MAX_INT:
         return value
     raise Fault("overflow", "the result does not fit 64 bits")
 
 
 def _unsigned(value: int) -> UInt:
-    if 0 <= value <= UINT_HIGH:
+    if 0 <= value <= MAX_UINT:
         return UInt(value)
     raise Fault("overflow", "the result does not fit 64 bits without a sign")
 

@@ -16,7 +16,7 @@ from penstock.expression.functions.times import (
     write_duration,
     write_timestamp,
 )
-from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
+from penstock.expression.limits import MAX_INT, MAX_UINT, MIN_INT, Env, charge
 from penstock.expression.values import IPS, NETWORKS, NUMBERS, Duration, Timestamp, UInt, spoken
 
 T = TypeVar("T")
@@ -65,8 +65,8 @@ def to_int(env: Env, value: Any) -> int:
         return int(value) // SECOND
     whole = _whole(value, "an int")
     # A double this near the edge has been rounded: it may stand for a number outside.
-    edge = value.__class__ is float and not INT_LOW < value < INT_HIGH
-    if edge or not INT_LOW <= whole <= INT_HIGH:
+    edge = value.__class__ is float and not MIN_INT < value < MAX_INT
+    if edge or not MIN_INT <= whole <= MAX_INT:
         raise Fault("overflow", "the number does not fit an int")
     return whole
 
@@ -76,8 +76,8 @@ def to_uint(env: Env, value: Any) -> UInt:
     whole = _whole(value, "a uint")
     if value.__class__ is str and value[0] in "+-":
         raise _unreadable(value, "a uint")
-    edge = value.__class__ is float and (value < 0 or value >= UINT_HIGH)
-    if edge or not 0 <= whole <= UINT_HIGH:
+    edge = value.__class__ is float and (value < 0 or value >= MAX_UINT)
+    if edge or not 0 <= whole <= MAX_UINT:
         raise Fault("overflow", "the number does not fit a uint")
     return UInt(whole)
 

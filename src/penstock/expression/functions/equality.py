@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.expression.errors import Fault
-from penstock.expression.limits import LONG, Env, charge
+from penstock.expression.limits import CHARGED_LENGTH, Env, charge
 from penstock.expression.values import NUMBERS, Duration, Timestamp, UInt, map_key, spoken
 
 _ORDERED = frozenset({int, UInt, float, str, bool, bytes, Timestamp, Duration})
@@ -19,8 +19,8 @@ def equal(env: Env, left: Any, right: Any) -> bool:
             return _equal_lists(env, left, right)
         if kind is dict:
             return _equal_maps(env, left, right)
-        if kind is str and len(left) > LONG:
-            charge(env, len(left) // LONG)
+        if kind is str and len(left) > CHARGED_LENGTH:
+            charge(env, len(left) // CHARGED_LENGTH)
         return bool(left == right)
     return kind in NUMBERS and other in NUMBERS and bool(left == right)
 
@@ -47,8 +47,8 @@ def _equal_maps(env: Env, left: dict[Any, Any], right: dict[Any, Any]) -> bool:
 def require_order(env: Env, left: Any, right: Any) -> None:
     """Raise a fault unless `<` and its kin are defined between the two."""
     kind, other = left.__class__, right.__class__
-    if kind is str and len(left) > LONG:
-        charge(env, len(left) // LONG)
+    if kind is str and len(left) > CHARGED_LENGTH:
+        charge(env, len(left) // CHARGED_LENGTH)
     if (kind is other and kind in _ORDERED) or (kind in NUMBERS and other in NUMBERS):
         return
     raise Fault("no_such_overload", f"{spoken(left)} cannot be ordered against {spoken(right)}")

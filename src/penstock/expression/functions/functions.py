@@ -19,8 +19,8 @@ class Function(msgspec.Struct, frozen=True):
     """A function: as `f(a, b)` when `free`, as `a.f(b)` when `method`; the counts include the target."""
 
     run: Callable[..., Any]
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     free: bool
     method: bool
 
@@ -29,8 +29,8 @@ def _free(run: Callable[..., Any], count: int = 1) -> Function:
     return Function(run, count, count, True, False)
 
 
-def _method(run: Callable[..., Any], least: int, most: int = 0) -> Function:
-    return Function(run, least, most or least, False, True)
+def _method(run: Callable[..., Any], minimum: int, maximum: int = 0) -> Function:
+    return Function(run, minimum, maximum or minimum, False, True)
 
 
 def _getter(name: str) -> Callable[..., int]:

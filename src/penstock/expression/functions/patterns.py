@@ -9,11 +9,11 @@ from typing import Any
 import re2
 
 from penstock.expression.errors import Fault
-from penstock.expression.limits import PATTERN, PATTERN_MEMORY, Env, charge
+from penstock.expression.limits import MAX_PATTERN, MAX_PATTERN_MEMORY, Env, charge
 from penstock.expression.values import NETWORKS, spoken
 
 _OPTIONS = re2.Options()
-_OPTIONS.max_mem = PATTERN_MEMORY
+_OPTIONS.max_mem = MAX_PATTERN_MEMORY
 _OPTIONS.log_errors = False
 _COMPILE_COST = 200
 _SPECIAL = frozenset("\\.+*?()|[]{}^$")
@@ -21,8 +21,8 @@ _SPECIAL = frozenset("\\.+*?()|[]{}^$")
 
 def compile_pattern(pattern: str) -> Any:
     """The compiled regular expression; a fault of code `bad_regex` where RE2 refuses it or it is too big."""
-    if len(pattern) > PATTERN:
-        raise Fault("bad_regex", f"a pattern has at most {PATTERN} characters")
+    if len(pattern) > MAX_PATTERN:
+        raise Fault("bad_regex", f"a pattern has at most {MAX_PATTERN} characters")
     try:
         return re2.compile(pattern, _OPTIONS)
     except UnicodeEncodeError:
@@ -51,8 +51,8 @@ def search(env: Env, compiled: Any, text: Any) -> bool:
 
 def compile_glob(pattern: str) -> Any:
     """The compiled glob: `*` and `?` stay within a `/`, `**` crosses it, `[a-z]` and `{a,b}` choose."""
-    if len(pattern) > PATTERN:
-        raise Fault("bad_regex", f"a pattern has at most {PATTERN} characters")
+    if len(pattern) > MAX_PATTERN:
+        raise Fault("bad_regex", f"a pattern has at most {MAX_PATTERN} characters")
     parts: list[str] = []
     position, depth = 0, 0
     while position < len(pattern):

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.expression.errors import Fault
 from penstock.expression.functions.patterns import cidr_contains
-from penstock.expression.limits import LONG, Env, charge
+from penstock.expression.limits import CHARGED_LENGTH, Env, charge
 from penstock.expression.values import NETWORKS, spoken
 
 _LOWER = {ord("A") + i: ord("a") + i for i in range(26)}
@@ -53,7 +53,7 @@ def contains(env: Env, value: Any, part: Any) -> bool:
 
 def starts_with(env: Env, value: Any, part: Any) -> bool:
     """Whether a text begins with another."""
-    if value.__class__ is not str or part.__class__ is not str or len(part) > LONG:
+    if value.__class__ is not str or part.__class__ is not str or len(part) > CHARGED_LENGTH:
         _texts(env, value, part)
     return bool(value.startswith(part))
 

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from penstock.expression.errors import Fault
-from penstock.expression.limits import INT_HIGH, INT_LOW
+from penstock.expression.limits import MAX_INT, MIN_INT
 from penstock.expression.values import EPOCH, Duration, Timestamp, spoken
 
 SECOND = 1_000_000_000
@@ -44,7 +44,7 @@ def checked_timestamp(nanoseconds: int) -> Timestamp:
 
 def checked_duration(nanoseconds: int) -> Duration:
     """A duration of at most 292 years, either way."""
-    if INT_LOW <= nanoseconds <= INT_HIGH:
+    if MIN_INT <= nanoseconds <= MAX_INT:
         return Duration(nanoseconds)
     raise Fault("overflow", "the duration is longer than 292 years")
 

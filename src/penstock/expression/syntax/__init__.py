@@ -1,5 +1,4 @@
-"""From the text of an expression to its syntax tree.
+"""From the text of an expression to its syntax tree: lexer, parser, macros.
 
-Lexer, parser, macros.
-Nothing here evaluates.
+Not here: evaluation.
 """

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from penstock.expression.errors import ExpressionError, SourcePosition
-from penstock.expression.limits import CHAIN, INT_HIGH, NESTING, SOURCE, UINT_HIGH
+from penstock.expression.limits import MAX_CHAIN, MAX_INT, MAX_NESTING, MAX_SOURCE, MAX_UINT
 from penstock.expression.syntax.syntax import (
     Call,
     Chain,
@@ -112,7 +112,7 @@ def _whole(text: str, place: SourcePosition) -> int:
         raise place.error("overflow", "this number does not fit 64 bits")
     value = int(digits, 16) if digits[:2] in ("0x", "0X") else int(digits)
     # One more than fits: `-9223372036854775808` is read as a minus and this number.
-    if value > (UINT_HIGH if unsigned else INT_HIGH + 1):
+    if value > (MAX_UINT if unsigned else MAX_INT + 1):
         raise place.error("overflow", "this number does not fit 64 bits")
     return UInt(value) if unsigned else value
 
@@ -188,9 +188,9 @@ def parse(source: str, start: int = 0, closing: str = "") -> tuple[Node, int]:
 class _Parser:
     def __init__(self, source: str, start: int, closing: str) -> None:
         self.source, self.start, self.closing, self.depth = source, start, closing, 0
-        if not closing and len(source) > SOURCE:
-            message = f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
-            raise SourcePosition(source, SOURCE).error("too_long", message)
+        if not closing and len(source) > MAX_SOURCE:
+            message = f"an expression has at most {MAX_SOURCE:,} characters, this one {len(source):,}"
+            raise SourcePosition(source, MAX_SOURCE).error("too_long", message)
         self.token = next_token(source, start)
 
     # Moving on
@@ -204,8 +204,8 @@ class _Parser:
 
     def take(self) -> Token:
         token = self.token
-        if token.end - self.start > SOURCE:
-            raise self.error(f"an expression has at most {SOURCE:,} characters", "too_long")
+        if token.end - self.start > MAX_SOURCE:
+            raise self.error(f"an expression has at most {MAX_SOURCE:,} characters", "too_long")
         self.token = next_token(self.source, token.end)
         return token
 
@@ -230,15 +230,15 @@ class _Parser:
         return self.error(f"{wanted} should come here, not {found}")
 
     def bounded(self, count: int) -> None:
-        if count > CHAIN:
-            raise self.error(f"more than {CHAIN} parts in a row", "too_deep")
+        if count > MAX_CHAIN:
+            raise self.error(f"more than {MAX_CHAIN} parts in a row", "too_deep")
 
     # Operators, the loosest first
 
     def expression(self) -> Node:
         self.depth += 1
-        if self.depth > NESTING:
-            raise self.error(f"parts are nested more than {NESTING} deep", "too_deep")
+        if self.depth > MAX_NESTING:
+            raise self.error(f"parts are nested more than {MAX_NESTING} deep", "too_deep")
         at, cases = self.token.start, []
         node = self.binary(0)
         while self.accept("?"):
@@ -280,7 +280,7 @@ class _Parser:
         signs: list[Token] = []
         while self.sees("!") or self.sees("-"):
             signs.append(self.take())
-            if len(signs) > NESTING or signs[-1].text != signs[0].text:
+            if len(signs) > MAX_NESTING or signs[-1].text != signs[0].text:
                 raise self.error(f"too many `{signs[0].text}` in a row", "too_deep")
         negative = bool(signs) and signs[-1].text == "-" and self.token.kind in ("int", "literal")
         if negative and type(self.token.value) in (int, float):
@@ -351,7 +351,7 @@ class _Parser:
     def primary(self) -> Node:
         token = self.token
         if token.kind in ("int", "literal"):
-            if token.kind == "int" and token.value > INT_HIGH:
+            if token.kind == "int" and token.value > MAX_INT:
                 raise self.error("this number does not fit 64 bits", "overflow")
             self.take()
             return Constant(token.start, token.value)

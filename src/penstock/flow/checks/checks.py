@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from penstock.expression import Expression, Template
-from penstock.flow.checks.data import Reads, contradicting_times, missing_data, missing_parameters
+from penstock.flow.checks.data import contradicting_times, rejected_ticks
 from penstock.flow.checks.events import (
     failure_loops,
+    isolated_steps,
     missing_events,
     taken_addresses,
     unhandled_ports,
     unknown_tasks,
     unused_events,
+    unused_externals,
 )
+from penstock.flow.checks.expressions import ExpressionCheck
 from penstock.flow.checks.findings import (
     ORDER,
+    DataCount,
     Finding,
     Report,
     Verdict,
@@ -29,14 +32,15 @@ from penstock.flow.checks.findings import (
     piling_events,
     standstill,
 )
-from penstock.flow.compile.compile import Flow
+from penstock.flow.checks.settings import bad_defaults, wrong_settings
+from penstock.flow.compile.compile import Flow, Places, position_of
 from penstock.flow.model.definition import Definition
 from penstock.flow.model.offer import Offer
+from penstock.flow.model.problems import Problem
 from penstock.kernel.net import Net
 from penstock.kernel.proof.analysis import Analysis
 from penstock.kernel.proof.soundness import analyse
 
-Places = Mapping[str, tuple[int, int]]
 BUDGET = 2.0  # seconds
 SPARE = 0.9  # of the budget may be spent on searching
 
@@ -51,16 +55,19 @@ def check_flow(
     budget: float = BUDGET,
 ) -> Report:
     """The report on a compiled workflow. `clock` counts seconds."""
-    reads = {path: _unguarded(reader) for path, reader in flow.readers()}
+    expressions = ExpressionCheck(flow)
+    typed = [*expressions.findings()]
     return check(
-        flow.definition, flow.net, offers, reads=reads, places=places, clock=clock, file=file, budget=budget
-    )
-
-
-def _unguarded(reader: Expression | Template) -> tuple[tuple[str, ...], ...]:
-    """What an expression reads without asking `has(...)` first."""
-    return tuple(
-        read for read in reader.reads if not any(read[: len(guard)] == guard for guard in reader.guards)
+        flow.definition,
+        flow.net,
+        offers,
+        typed=typed,
+        data=expressions.count,
+        refused=flow.bad_settings,
+        places=places,
+        clock=clock,
+        file=file,
+        budget=budget,
     )
 
 
@@ -70,14 +77,16 @@ def check(
     offers: Mapping[str, Offer],
     *,
     clock: Callable[[], float],
-    reads: Reads | None = None,
+    typed: Sequence[Finding] = (),
+    data: DataCount | None = None,
+    refused: Mapping[str, Problem] | None = None,
     places: Places | None = None,
     file: str = "",
     budget: float = BUDGET,
 ) -> Report:
     """Structural findings, then the proof, within `budget` seconds of `clock`."""
     began = clock()
-    drawn = [*_drawn(definition, net, offers, reads or {})]
+    drawn = [*_drawn(definition, net, offers), *_given(definition, offers, refused or {}), *typed]
     analysis = analyse(net, out_of_time=lambda: clock() - began >= budget * SPARE)
     excused = {f.step for f in drawn if f.code == "missing-event" and f.severity == "error" and f.step}
     findings = [*drawn, *_proved(net, analysis, excused)]
@@ -89,19 +98,28 @@ def check(
         seconds=round(clock() - began, 6),
         covered=analysis.covered,
         assumes=analysis.assumes,
+        data=data or DataCount(),
     )
 
 
-def _drawn(definition: Definition, net: Net, offers: Mapping[str, Offer], reads: Reads) -> Iterator[Finding]:
+def _drawn(definition: Definition, net: Net, offers: Mapping[str, Offer]) -> Iterator[Finding]:
     yield from missing_events(net)
     yield from unhandled_ports(net)
     yield from failure_loops(net)
     yield from unknown_tasks(definition, offers)
-    yield from missing_data(definition, net, reads)
-    yield from missing_parameters(definition, offers)
+    yield from rejected_ticks(definition)
     yield from contradicting_times(definition)
     yield from taken_addresses(definition)
     yield from unused_events(net, definition)
+    yield from unused_externals(net, definition)
+    yield from isolated_steps(net)
+
+
+def _given(
+    definition: Definition, offers: Mapping[str, Offer], refused: Mapping[str, Problem]
+) -> Iterator[Finding]:
+    yield from wrong_settings(definition, offers, refused)
+    yield from bad_defaults(definition)
 
 
 def _proved(net: Net, analysis: Analysis, excused: set[str]) -> Iterator[Finding]:
@@ -130,5 +148,7 @@ def in_order(findings: list[Finding], definition: Definition, places: Places) ->
 
 
 def _placed(finding: Finding, places: Places) -> Finding:
-    place = places.get(f"steps.{finding.step}") if finding.step is not None else None
-    return finding if place is None else replace(finding, line=place[0])
+    """With its line and column: those of its path, or of the nearest thing around it."""
+    path = finding.path or (f"steps.{finding.step}" if finding.step is not None else "")
+    line, column = position_of(path, places)
+    return finding if line is None else replace(finding, line=line, column=column)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.flow.checks.findings import Finding, error, warning
+from penstock.flow.checks.findings import Finding, error, info, warning
+from penstock.flow.checks.wording import Argument
 from penstock.flow.model.definition import Definition
-from penstock.flow.model.names import Hints, quoted
+from penstock.flow.model.names import Hints
 from penstock.flow.model.offer import Offer
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT, Net, Slot, Step
 from penstock.kernel.proof.structure import ends_run, reach, step_graph, takers
 
-TAKEN = {"callback": "functions that call back", "s3": "object stores"}
-"""What `/hooks/<name>/…` is for, where it is not for the events of a workflow of that name."""
+TAKEN = frozenset(["callback", "s3"])
+"""Names for which `/hooks/<name>/…` is for something else than the events of a workflow."""
 
 
 def available(net: Net) -> set[str]:
@@ -32,37 +33,30 @@ def missing_events(net: Net) -> Iterator[Finding]:
         for slot in step.slots:
             absent = [name for name in slot.events if name not in known]
             if len(slot.events) - len(absent) < slot.wanted:
-                yield _unfilled(step, slot, absent, _remedy(absent[0], known, hints))
-            elif absent:
-                yield warning(
-                    "missing-event",
-                    f"Step '{step.name}' also takes {quoted(absent, 'or')}, which nothing fires.",
-                    _remedy(absent[0], known, hints),
-                    step=step.name,
-                    event=absent[0],
+                yield error(
+                    "missing-event", **_unfilled(step, slot, absent), **_remedy(absent[0], known, hints)
                 )
+            elif absent:
+                also = {"variant": "also", "step": step.name, "event": absent[0], "events": absent}
+                yield warning("missing-event", **also, **_remedy(absent[0], known, hints))
 
 
-def _unfilled(step: Step, slot: Slot, absent: list[str], remedy: str) -> Finding:
+def _unfilled(step: Step, slot: Slot, absent: list[str]) -> dict[str, Argument]:
+    where: dict[str, Argument] = {"step": step.name, "event": absent[0]}
     if slot.need > 1:
-        said = f"Step '{step.name}' needs {slot.need} of {quoted(slot.events)}, but nothing fires {quoted(absent)}."
-    elif len(absent) == 1:
-        said = f"Step '{step.name}' waits for '{absent[0]}', which nothing fires."
-    else:
-        said = f"Step '{step.name}' waits for {quoted(absent, 'or')}, and nothing fires any of them."
-    return error("missing-event", said, remedy, step=step.name, event=absent[0])
+        return {"variant": "needs", **where, "n": slot.need, "all": slot.events, "events": absent}
+    return (
+        {"variant": "waits", **where} if len(absent) == 1 else {"variant": "any", **where, "events": absent}
+    )
 
 
-def _remedy(name: str, known: set[str], hints: Hints) -> str:
-    if name == TIMEOUT:
-        return "Give the workflow a `timeout`, or let the step wait for CANCEL or FAIL."
-    if name == FAIL:
-        return "List FAIL for a step that should end the run, or remove it from `after`."
+REMEDIES = {TIMEOUT: "timeout", FAIL: "fail"}
+
+
+def _remedy(name: str, known: set[str], hints: Hints) -> dict[str, str | None]:
     if name in RESERVED:
-        return f"List {name} for the step that reaches the goal, or remove it from `after`."
-    near = hints.nearest(name, known - RESERVED)
-    meant = f" Did you mean '{near}'?" if near else ""
-    return f"List '{name}' under `emits` of the step that fires it, or declare it under `external`.{meant}"
+        return {"remedy": REMEDIES.get(name, "reserved")}
+    return {"remedy": "fire", "near": hints.nearest(name, known - RESERVED)}
 
 
 def unused_events(net: Net, definition: Definition) -> Iterator[Finding]:
@@ -74,16 +68,30 @@ def unused_events(net: Net, definition: Definition) -> Iterator[Finding]:
                 if event not in net.awaited and event not in RESERVED:
                     firing.setdefault(event, []).append(name)
     for event, steps in firing.items():
-        who = dict.fromkeys(steps)
-        by = quoted(who) if len(who) <= 3 else f"{len(who)} steps"
-        yield Finding(
-            code="unused-event",
-            severity="info",
-            step=steps[0],
-            event=event,
-            message=f"Event '{event}' is fired by {by}, but no step waits for it.",
-            hint=f"Let a step wait for '{event}', or leave it out if it is only for the history.",
-        )
+        who = list(dict.fromkeys(steps))
+        if len(who) <= 3:
+            yield info("unused-event", variant="few", step=who[0], event=event, steps=who)
+        else:
+            yield info("unused-event", variant="many", step=who[0], event=event, n=len(who))
+
+
+def unused_externals(net: Net, definition: Definition) -> Iterator[Finding]:
+    """`unused-external`: an event from outside that no step waits for and that changes nothing."""
+    announced = {name for notice in definition.notify or () for name in notice.events or ()}
+    for number, event in enumerate(definition.external or ()):
+        sets = event.from_ is not None and event.from_.set is not None
+        if event.name not in net.awaited and event.name not in announced and not sets:
+            yield warning("unused-external", (), f"external[{number}]", event=event.name)
+
+
+def isolated_steps(net: Net) -> Iterator[Finding]:
+    """`isolated-step`: one that is wired to nothing, in a workflow of several."""
+    for step in net.steps if len(net.steps) > 1 else ():
+        waits = {name for slot in step.slots for name in slot.events} != {START}
+        fires = {name for way in step.exits for name in way.fires}
+        ends = any({OK, FAIL, CANCEL} & set(way.fires) for way in step.exits if not way.failure)
+        if not waits and not ends and not fires & net.awaited:
+            yield warning("isolated-step", step=step.name)
 
 
 def unhandled_ports(net: Net) -> Iterator[Finding]:
@@ -93,14 +101,8 @@ def unhandled_ports(net: Net) -> Iterator[Finding]:
         led = [way for way in ports if net.awaited & set(way.fires) or {OK, FAIL, CANCEL} & set(way.fires)]
         for way in ports if led else ():
             if way not in led:
-                yield warning(
-                    "unhandled-port",
-                    f"Nothing happens when '{step.name}' ends on '{way.port}': no step waits for it.",
-                    f"Let a step wait for '{step.name}.{way.port}', or list OK or FAIL for port '{way.port}';"
-                    " a step with task `terminate` says that the branch is meant to end here.",
-                    step=step.name,
-                    event=f"{step.name}.{way.port}",
-                )
+                event = f"{step.name}.{way.port}"
+                yield warning("unhandled-port", step=step.name, event=event, port=way.port)
 
 
 def failure_loops(net: Net) -> Iterator[Finding]:
@@ -113,16 +115,12 @@ def failure_loops(net: Net) -> Iterator[Finding]:
             fed = {taker for name in way.fires for taker in taking.get(name, ())}
             if index not in reach(graph, fed):
                 continue
-            through = "itself" if index in fed else quoted(net.steps[other].name for other in sorted(fed))
-            yield warning(
-                "failure-loop",
-                f"When '{step.name}' fails, it leads back to itself through {through}: it may fail for ever."
-                if index not in fed
-                else f"When '{step.name}' fails, it starts itself again: it may fail for ever.",
-                "Use `retries` to try again, and let another step, or FAIL, take the failure.",
-                step=step.name,
-                event=next(name for name in way.fires if taking.get(name)),
-            )
+            event = next(name for name in way.fires if taking.get(name))
+            if index in fed:
+                yield warning("failure-loop", variant="itself", step=step.name, event=event)
+            else:
+                through = [net.steps[other].name for other in sorted(fed)]
+                yield warning("failure-loop", variant="through", step=step.name, event=event, steps=through)
 
 
 def unknown_tasks(definition: Definition, offers: Mapping[str, Offer]) -> Iterator[Finding]:
@@ -133,25 +131,12 @@ def unknown_tasks(definition: Definition, offers: Mapping[str, Offer]) -> Iterat
         if step.task in offers or step.task in told:
             continue
         told.add(step.task)
-        near = hints.nearest(step.task, offers)
-        meant = f" Did you mean '{near}'?" if near else ""
-        yield warning(
-            "unknown-task",
-            f"No worker has offered the task '{step.task}' yet.",
-            f"Name the module that defines it with `--tasks`, or start a worker that has it.{meant}",
-            step=name,
-        )
+        yield warning("unknown-task", step=name, task=step.task, near=hints.nearest(step.task, offers))
 
 
 def taken_addresses(definition: Definition) -> Iterator[Finding]:
     """`taken-address`: an event whose hook would be at an address that is for something else."""
-    user = TAKEN.get(definition.name)
-    for event in definition.external or () if user is not None else ():
-        if event.from_ is None or event.from_.kind != "webhook":
-            continue
-        yield error(
-            "taken-address",
-            f"The hook of '{event.name}' could never be called: /hooks/{definition.name}/… is for {user}.",
-            f"Give the workflow another name than '{definition.name}'.",
-            event=event.name,
-        )
+    name = definition.name
+    for event in definition.external or () if name in TAKEN else ():
+        if event.from_ is not None and event.from_.kind == "webhook":
+            yield error("taken-address", variant=name, event=event.name, workflow=name)

@@ -1,5 +1,5 @@
 """From a definition to a flow: the net, and each step with its expressions compiled once.
 
-Whatever can be worked out before the first run is worked out here.
-Nothing here knows a run.
+Everything that can be computed before the first run is computed here.
+Not here: runs.
 """

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
+from penstock.flow.compile.promise import Promise, promise_of
 from penstock.flow.compile.source_scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
 from penstock.flow.model import retry_policy
-from penstock.flow.model.box import BadParameter, Box, Kind, Queue, Reaction, View
+from penstock.flow.model.box import SETTING_CODES, BadParameter, Box, BoxError, Kind, Queue, Reaction, View
 from penstock.flow.model.definition import Definition, Notice, Policy, Slot, Step
 from penstock.flow.model.names import Hints
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 from penstock.flow.model.secret_references import References, references
-from penstock.flow.values.schema_validation import ValidationErrors, promise_of, validator_of
+from penstock.flow.values.defaults import has_defaults, with_defaults
+from penstock.flow.values.payload import copied
+from penstock.flow.values.schema_validation import ValidationErrors, validator_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net, WiredStep, Wiring
 
@@ -72,7 +75,7 @@ class FlowStep(Struct, frozen=True):
     disabled: str | None
     fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
     under_way: Literal["running", "parked"]  # what an attempt is from the beginning
-    output: ValidationErrors | None = None  # what its task promised to give on `done`
+    promise: Promise | None = None  # what its task gives
     secrets: References = {}  # what its parameters name
 
 
@@ -87,8 +90,12 @@ class Flow:
         wiring: Wiring,
         result: Expression | None,
         version: int,
+        bad_settings: Mapping[str, Problem],
+        offers: Mapping[str, Offer],
     ) -> None:
         self.definition, self.name = definition, definition.name
+        self.bad_settings = bad_settings  # by step: it fails when it fires
+        self.offers = offers  # by step, as its settings make them
         self.net = net
         self.wiring = wiring
         self.steps = steps
@@ -107,6 +114,18 @@ class Flow:
     @cached_property
     def _input_errors(self) -> ValidationErrors:
         return validator_of(self.definition.params)
+
+    @cached_property
+    def _has_defaults(self) -> bool:
+        return has_defaults(self.definition.params)
+
+    def filled(self, value: Any) -> Any:
+        """An input with the defaults of `params` for what it does not say. Raises TooManyDefaults."""
+        params = self.definition.params
+        if not self._has_defaults:
+            return value
+        given = copied(params.get("default", {})) if value is None and isinstance(params, Mapping) else value
+        return with_defaults(params, given) or value
 
     def input_problems(self, value: Any) -> list[str]:
         """What is wrong with an input, by `params`; the check is made once for all runs."""
@@ -154,6 +173,7 @@ class _Compiler(Struct, dict=True):
     places: Places
     suffix: str
     problems: list[Problem] = []
+    bad_settings: dict[str, Problem] = {}
     unmade: set[str] = set()  # steps whose box cannot be made: nobody knows its ports
 
     @cached_property
@@ -181,7 +201,17 @@ class _Compiler(Struct, dict=True):
             raise DefinitionError(
                 sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)), file
             )
-        return Flow(self.definition, net, steps, wiring, result, version)
+        return Flow(
+            self.definition, net, steps, wiring, result, version, self.bad_settings, self.step_offers()
+        )
+
+    def step_offers(self) -> dict[str, Offer]:
+        """What the tasks of the steps offer; those of built-in ones as the settings of the step make them."""
+        found = {name: self.offers.get(step.task) for name, step in self.definition.steps.items()}
+        for name, step in self.definition.steps.items():
+            if step.task in self.kinds and name not in self.unmade:
+                found[name] = self.kinds[step.task].offer_for(step.params or {})
+        return {name: offer for name, offer in found.items() if offer is not None}
 
     # -- the net -------------------------------------------------------------------------------------------
 
@@ -237,13 +267,21 @@ class _Compiler(Struct, dict=True):
             return kind.box(params) if kind else TaskBox.of(params, SCOPE)
         except (BadParameter, ExpressionError) as error:
             code = error.code if isinstance(error, BadParameter) else "bad_expression"
-            self.problem(code, f"steps.{name}.with.{error.path}".rstrip("."), f"step '{name}': {error}")
+            problem = self.problem_at(f"steps.{name}.with.{error.path}".rstrip("."), code, str(error))
         self.unmade.add(name)
-        return TaskBox.of({}, SCOPE)
+        if code in SETTING_CODES:
+            self.bad_settings[name] = problem
+        else:
+            self.problems.append(replace(problem, message=f"step '{name}': {problem.message}"))
+        return BrokenBox(problem.message)
 
     def ports_of(self, name: str, step: Step, box: Box) -> tuple[str | None, ...]:
         if name in self.unmade:
-            return said_ports(name, step, self.awaited | self.notified)
+            said = said_ports(name, step, self.awaited | self.notified)
+            if step.task not in self.kinds:
+                return said
+            own = self.kinds[step.task].offer.ports or (None,)
+            return tuple(dict.fromkeys((*own, *(port for port in said if port not in ("done", "failed")))))
         offered = self.offered_ports(step, box)
         for port in step.emits or {}:
             if port not in offered:
@@ -294,7 +332,7 @@ class _Compiler(Struct, dict=True):
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
             disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
             fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
-            output=promise_of(offer.output if offer else None),
+            promise=None if step.task in self.kinds else promise_of(offer),
             under_way="parked" if step.task == APPROVAL else "running",
             secrets=references(step.params or {}),
         )
@@ -364,16 +402,19 @@ class _Compiler(Struct, dict=True):
             return None
 
     def problem(self, code: str, path: str, message: str) -> None:
-        line, column = self.place(path)
-        self.problems.append(Problem(code, path, message, line, column))
+        self.problems.append(self.problem_at(path, code, message))
 
-    def place(self, path: str) -> tuple[int | None, int | None]:
-        """The line and column of a path, or of the nearest thing around it."""
-        while path:
-            if path in self.places:
-                return self.places[path]
-            path = path.rpartition(".")[0]
-        return None, None
+    def problem_at(self, path: str, code: str, message: str) -> Problem:
+        return Problem(code, path, message, *position_of(path, self.places))
+
+
+def position_of(path: str, places: Places) -> tuple[int | None, int | None]:
+    """The line and column of a path, or of the nearest thing around it."""
+    while path:
+        if path in places:
+            return places[path]
+        path = path.rpartition(".")[0]
+    return None, None
 
 
 def slots_of(step: Step) -> tuple[Slot, ...]:
@@ -422,6 +463,18 @@ class TaskBox(TemplateBox, frozen=True):
 
     def enter(self, view: View) -> Reaction:
         return self.constant or Queue(self.filled(view))
+
+
+class BrokenBox(Struct, frozen=True):
+    """Stands for a task whose settings are wrong: it fails when it is entered."""
+
+    message: str
+
+    ports: ClassVar[tuple[str | None, ...]] = ("done", "failed")
+    readers: ClassVar[Mapping[str, Expression | Template]] = {}
+
+    def enter(self, view: View) -> Reaction:
+        raise BoxError(self.message)
 
 
 # -- defaults: what holds where a step says nothing ------------------------------------------------------------

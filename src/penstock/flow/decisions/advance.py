@@ -96,8 +96,8 @@ def advance_through(
 
 
 def continue_last(events: list[RunInput]) -> None:
-    """What happens to a run whose decision stopped half-way must not be taken for its rest: unless it ends the run, the
-    rest follows it."""
+    """An input of a run whose decision stopped half-way must not be mistaken for its continuation, which follows it
+    unless it ends the run."""
     if not (events and isinstance(events[-1], _ENDINGS)):
         events.append(CONTINUED)
 
@@ -156,9 +156,9 @@ def _granted(decision: DecisionState, granted: Granted) -> Answer:
     return "accepted"
 
 
-def _timer_fired(decision: DecisionState, rang: Rang) -> Answer:
-    element = decision.elements.get((rang.firing, rang.index))
-    if element is None or element.attempt != rang.attempt:
+def _timer_fired(decision: DecisionState, timer: Rang) -> Answer:
+    element = decision.elements.get((timer.firing, timer.index))
+    if element is None or element.attempt != timer.attempt:
         return "superseded"
     step, firing = decision.step_of(element), decision.firings[element.firing]
     if element.state == "backoff":
@@ -179,8 +179,8 @@ def _remind(decision: DecisionState, reminded: Reminded) -> Answer:
     return "accepted"
 
 
-def _run_timed_out(decision: DecisionState, rang: RunTimedOut) -> Answer:
-    if decision.ended or decision.ending is not None or rang.epoch != decision.epoch:
+def _run_timed_out(decision: DecisionState, timer: RunTimedOut) -> Answer:
+    if decision.ended or decision.ending is not None or timer.epoch != decision.epoch:
         return "superseded"
     limit = "" if decision.flow.timeout is None else f" of {format_duration(decision.flow.timeout)}"
     message = f"the run outlived its timeout{limit}"
@@ -188,8 +188,8 @@ def _run_timed_out(decision: DecisionState, rang: RunTimedOut) -> Answer:
     return "accepted"
 
 
-def _cleanup_timed_out(decision: DecisionState, rang: CleanupTimedOut) -> Answer:
-    if decision.ended or decision.ending is None or rang.epoch != decision.epoch:
+def _cleanup_timed_out(decision: DecisionState, timer: CleanupTimedOut) -> Answer:
+    if decision.ended or decision.ending is None or timer.epoch != decision.epoch:
         return "superseded"
     finish_run(decision, decision.ending)
     return "accepted"

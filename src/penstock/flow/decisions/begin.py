@@ -33,7 +33,7 @@ MAX_TASKS = 20_000
 
 def begin_woken(decision: DecisionState) -> None:
     """Begin every step that became enabled, in the order in which it did."""
-    woken = decision.board.woken
+    woken = decision.marking.woken
     at = 0
     while at < len(woken) and not decision.ended and not decision.unfinished:
         begin_step(decision, decision.flow.by_index[woken[at]])
@@ -45,29 +45,29 @@ def begin_woken(decision: DecisionState) -> None:
 
 def go_on(decision: DecisionState) -> None:
     """Look at the steps that a decision left because it had gone on for long enough."""
-    decision.board.woken.extend(decision.agenda)
+    decision.marking.woken.extend(decision.agenda)
     decision.agenda = ()
     begin_woken(decision)
 
 
 def wake_all(decision: DecisionState) -> None:
     """Look at every step again: after a pause or a repair."""
-    board = decision.board
-    board.woken.extend(step.index for step in decision.flow.wiring.steps if board.enabled(step))
+    marking = decision.marking
+    marking.woken.extend(step.index for step in decision.flow.wiring.steps if marking.enabled(step))
     begin_woken(decision)
 
 
 def begin_step(decision: DecisionState, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
-    board, wired, name = decision.board, step.wired, step.name
+    marking, wired, name = decision.marking, step.wired, step.name
     while decision.open:
         if len(decision.steps.get(name, NEVER_FIRED).live) >= room:
             return
         if decision.inline >= INLINE_FIRINGS:
-            decision.unfinished = decision.unfinished or board.enabled(wired)
+            decision.unfinished = decision.unfinished or marking.enabled(wired)
             return
-        taken = board.take_if_enabled(wired)
+        taken = marking.take_if_enabled(wired)
         if taken is None:
             return
         begin_firing(decision, step, taken)
@@ -240,10 +240,10 @@ def _named(error: Exception) -> str:
 
 def _earlier_results(decision: DecisionState, firing: Firing) -> dict[int, Any]:
     consumed = tuple(token.number for token in firing.taken.tokens())
-    old = decision.kept.get(consumed)
+    old = decision.reused.get(consumed)
     if old is None:
         return {}
-    decision.kept = decision.kept.delete(consumed)
+    decision.reused = decision.reused.delete(consumed)
     kept = {}
     for index in range(old.total or 0):
         result = decision.results.get((old.number, index))

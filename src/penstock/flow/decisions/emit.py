@@ -22,27 +22,27 @@ def put_event(decision: DecisionState, name: str, origin: Origin, firing: int | 
 
 def put_token(decision: DecisionState, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
-    board = decision.board
-    if not board.wiring.keyed:
-        board.put(token)
-        if board.dropped:
+    marking = decision.marking
+    if not marking.wiring.keyed:
+        marking.put(token)
+        if marking.dropped:
             record_refused(decision, {})
         return
     reasons: dict[int, str] = {}
-    board.put(token, lambda step, event: _key(decision, step, event, reasons))
+    marking.put(token, lambda step, event: _key(decision, step, event, reasons))
     record_refused(decision, reasons)
 
 
 def record_refused(decision: DecisionState, reasons: dict[int, str]) -> None:
     """Record what slots did not take."""
-    board = decision.board
-    for slot, dropped in board.dropped:
+    marking = decision.marking
+    for slot, dropped in marking.dropped:
         record_withdrawn(decision, decision.flow.by_index[slot.step].name, dropped, "not needed")
-    for slot, aside in board.aside:
+    for slot, aside in marking.aside:
         name, reason = decision.flow.by_index[slot.step].name, reasons[slot.step]
         record_withdrawn(decision, name, aside, f"set aside: {reason}")
         decision.aside = (*decision.aside, Aside(name, slot.position, aside, reason))
-    board.dropped = board.aside = ()
+    marking.dropped = marking.aside = ()
 
 
 def record_withdrawn(decision: DecisionState, step: str, token: Token, reason: str) -> None:

@@ -42,8 +42,8 @@ def end_early(
 def _wake_takers(decision: DecisionState, event: str) -> None:
     """A slot `x | FAIL` that held an x already is not filled anew by the end, and its step is due all the same."""
     for slot in decision.flow.wiring.takers[event]:
-        if decision.board.enabled(decision.flow.wiring.steps[slot.step]):
-            decision.board.woken.append(slot.step)
+        if decision.marking.enabled(decision.flow.wiring.steps[slot.step]):
+            decision.marking.woken.append(slot.step)
 
 
 def withdraw_all(decision: DecisionState, reason: str, keep: bool = False) -> None:
@@ -53,7 +53,7 @@ def withdraw_all(decision: DecisionState, reason: str, keep: bool = False) -> No
         withdraw_firing(decision, firing, reason)
         if keep:
             decision.halted = decision.halted.set(number, firing)
-    decision.board.woken.clear()
+    decision.marking.woken.clear()
 
 
 def finish_run(decision: DecisionState, status: Status) -> None:

@@ -35,8 +35,10 @@ def report(decision: DecisionState, reported: Reported) -> Answer:
         return "superseded"
     firing, step = decision.firings[element.firing], decision.flow.steps[element.step]
     outcome = reported.outcome
-    if isinstance(outcome, Done) and step.output is not None:
-        outcome = _promised(step, outcome)
+    if isinstance(outcome, Done) and step.promise is not None:
+        fits = step.promise.fits.get(outcome.port)
+        if fits is None or not fits(outcome.output):
+            outcome = broken_promise(step, outcome) or outcome
     if reported.outside and element.state == "running":
         decision.withdrawn += (element.id,)  # it was faster than the worker that hands the work over
     if isinstance(outcome, Done):
@@ -50,14 +52,15 @@ def report(decision: DecisionState, reported: Reported) -> Answer:
     return "accepted"
 
 
-def _promised(step: FlowStep, done: Done) -> Done | Failed:
-    """What a task gave on `done` fits what it offered, or the attempt failed."""
-    assert step.output is not None
-    wrong = step.output(done.output) if done.port == "done" else []
+def broken_promise(step: FlowStep, done: Done) -> Failed | None:
+    """The failure of a task that gave what does not fit its offer, for good: the same code gives the same again."""
+    if step.promise is None:
+        return None
+    wrong = step.promise.broken(done.port, done.output, done.set)[:MAX_VIOLATIONS]
     if not wrong:
-        return done
-    message = f"the output of task '{step.task}' does not fit its schema: {'; '.join(wrong[:MAX_VIOLATIONS])}"
-    return Failed(error=Failure("error", message[:MAX_MESSAGE], {"errors": wrong[:MAX_VIOLATIONS]}))
+        return None
+    message = f"what task '{step.task}' gave does not fit what it offers: {'; '.join(wrong)}"
+    return Failed(error=Failure("fatal", message[:MAX_MESSAGE], {"errors": wrong}), retry=False)
 
 
 def _park(

@@ -54,13 +54,13 @@ class Forking:
         """What the run had after the last entry; what was under way then has not begun: it is done again."""
         replay = self._replay
         for number in self._live:
-            replay.board.put_back(*replay.taken[number])
+            replay.marking.put_back(*replay.taken[number])
         return Fork(replay.data, tuple(_puts(replay)), self._outputs, tuple(self._came))
 
 
 def _puts(replay: Replay) -> list[Put]:
     found = []
-    for place, tokens in replay.board.marking().tokens.items():
+    for place, tokens in replay.marking.marking().tokens.items():
         slot = replay.flow.wiring.slots[place if isinstance(place, int) else place[0]]
         step = replay.flow.wiring.steps[slot.step].name
         found += [

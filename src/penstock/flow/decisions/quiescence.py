@@ -59,9 +59,9 @@ def _moving(decision: DecisionState) -> Status:
 
 def _settle_open(decision: DecisionState) -> None:
     flow = decision.flow
-    if flow.outside and any(_would_begin(flow, decision.board.look(), _pending(flow, decision.came))):
+    if flow.outside and any(_would_begin(flow, decision.marking.look(), _pending(flow, decision.came))):
         decision.status = "waiting"
-    elif not flow.net.names_ok and (not decision.board.tokens or _only_outside(decision.board.look())):
+    elif not flow.net.names_ok and (not decision.marking.tokens or _only_outside(decision.marking.look())):
         finish_run(decision, "succeeded")
     else:
         decision.status = "stalled"

@@ -29,7 +29,7 @@ def repair(decision: DecisionState, request: Repaired) -> Answer:
     for take in request.take:
         slot = slot_of(decision.flow, take)
         assert slot is not None
-        gone = decision.board.remove(slot, take.number)
+        gone = decision.marking.remove(slot, take.number)
         name = None if gone is None else gone.name
         data = {"take": take.slot, "number": take.number, "reason": request.reason}
         decision.record("repaired", take.step, name, data=data)
@@ -40,7 +40,7 @@ def repair(decision: DecisionState, request: Repaired) -> Answer:
 
 def repair_error(decision: DecisionState, request: Repaired) -> str | None:
     """Why a repair cannot be done; None: it can."""
-    marking = decision.board.look()
+    marking = decision.marking.look()
     for take in request.take:
         slot = slot_of(decision.flow, take)
         if slot is None:
@@ -80,16 +80,16 @@ def put_into(decision: DecisionState, put: Put, reason: str | None) -> None:
     number = decision.record("repaired", put.step, put.event, data=data)
     source = put.event if put.event in decision.flow.steps else None
     token = Token(number, put.event, Origin(put.data, decision.tags, decision.now, source))
-    add(decision.flow, decision.board, put, token, decision.data)
+    add(decision.flow, decision.marking, put, token, decision.data)
     record_refused(decision, {})
 
 
-def add(flow: Flow, board: MutableMarking, put: Put, token: Token, data: object) -> None:
+def add(flow: Flow, marking: MutableMarking, put: Put, token: Token, data: object) -> None:
     """Put one event into one slot."""
     slot = slot_of(flow, put)
     assert slot is not None
     key = match_key(flow, flow.wiring.by_name[put.step], token, data) if slot.keyed else None
-    board.add(slot, token, key if isinstance(key, str) else None)
+    marking.add(slot, token, key if isinstance(key, str) else None)
 
 
 # -- skipping ------------------------------------------------------------------------------------------------
@@ -106,9 +106,9 @@ def skip(decision: DecisionState, request: Skipped) -> Answer:
     if state.live:
         for number in state.live:
             _skip_live(decision, step, decision.firings[number], request)
-    elif decision.board.enabled(step.wired):
+    elif decision.marking.enabled(step.wired):
         decision.record("repaired", step.name, port=request.port, data=_said(request))
-        begin_firing(decision, step, decision.board.take(step.wired), request)
+        begin_firing(decision, step, decision.marking.take(step.wired), request)
     else:
         _skip_starving(decision, step, request)
     return "accepted"
@@ -129,11 +129,11 @@ def unskippable(decision: DecisionState, step: FlowStep, request: Skipped) -> st
     failed = any(firing.step == step.name for firing in decision.failed.values())
     if decision.ended:
         return None if decision.status == "failed" and failed else f"the run has ended as {decision.status}"
-    if decision.steps.get(step.name, NEVER_FIRED).live or decision.board.enabled(step.wired):
+    if decision.steps.get(step.name, NEVER_FIRED).live or decision.marking.enabled(step.wired):
         return None
     if decision.status != "stalled":
         return "it is not running; events that it waits for may still come"
-    marking = decision.board.look()
+    marking = decision.marking.look()
     mine = {slot.index for slot in step.wired.slots}
     held = any((place if isinstance(place, int) else place[0]) in mine for place in marking.tokens)
     return None if held else "nothing waits at it"
@@ -158,7 +158,7 @@ def _skip_failed(decision: DecisionState, step: FlowStep, request: Skipped) -> A
         return answer
     decision.record("repaired", step.name, port=request.port, data=_said(request))
     for _ in range(count):
-        begin_firing(decision, step, decision.board.take(step.wired), request)
+        begin_firing(decision, step, decision.marking.take(step.wired), request)
     wake_all(decision)
     return "accepted"
 
@@ -168,7 +168,7 @@ def _skip_starving(decision: DecisionState, step: FlowStep, request: Skipped) ->
     number = decision.record(
         "repaired", step.name, port=request.port, data=_said(request) | {"cleared": True}
     )
-    decision.board.clear(step.wired)
+    decision.marking.clear(step.wired)
     state = decision.steps.get(step.name, NEVER_FIRED)
     shown = StepState(
         status="complete",

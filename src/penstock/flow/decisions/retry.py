@@ -33,15 +33,15 @@ def retry(decision: DecisionState, retried: Retried) -> Answer:
     decision.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     if retried.paused is not None:
         _renew_pauses(decision, retried.paused)
-    forget_failures(decision.flow, decision.board, {firing.number for firing in firings})
+    forget_failures(decision.flow, decision.marking, {firing.number for firing in firings})
     decision.halted = Map()
     for firing in firings:
         decision.failed = without(decision.failed, firing.number)
         decision.put_off = without(decision.put_off, firing.number)
-        decision.board.put_back(decision.step_of(firing).wired, firing.taken)
+        decision.marking.put_back(decision.step_of(firing).wired, firing.taken)
         if firing.total is not None:  # finished elements of an `each` are not run again
             consumed = tuple(token.number for token in firing.taken.tokens())
-            decision.kept = decision.kept.set(consumed, firing)
+            decision.reused = decision.reused.set(consumed, firing)
     if decision.flow.timeout is not None:
         decision.timers += (Timer(decision.now + decision.flow.timeout, RunTimedOut(decision.epoch)),)
     return "accepted"
@@ -59,17 +59,17 @@ def without(map: Map[int, T], key: int) -> Map[int, T]:
     return map.delete(key) if key in map else map
 
 
-def forget_failures(flow: Flow, board: MutableMarking, firings: set[int]) -> None:
+def forget_failures(flow: Flow, marking: MutableMarking, firings: set[int]) -> None:
     """Withdraw what is left of the failure: its events would send a retried firing straight back to its handlers."""
-    marking = board.look()
+    now = marking.look()
     stale = [
         (flow.wiring.slots[place if isinstance(place, int) else place[0]], token)
-        for place, tokens in marking.tokens.items()
+        for place, tokens in now.tokens.items()
         for token in tokens
         if token.load.firing in firings or token.name == FAIL
     ]
     for slot, token in stale:
-        board.remove(slot, token.number)
+        marking.remove(slot, token.number)
 
 
 def disable(decision: DecisionState, request: Disabled) -> Answer:

@@ -43,7 +43,7 @@ class DecisionState:
         "acquires",
         "answers",
         "attempts",
-        "board",
+        "marking",
         "correlations",
         "emissions",
         "ended",
@@ -62,7 +62,7 @@ class DecisionState:
     def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
         self.flow, self.was, self.now = flow, snapshot, now
         self.seq = snapshot.seq
-        self.board = MutableMarking(flow.wiring, snapshot.marking)
+        self.marking = MutableMarking(flow.wiring, snapshot.marking)
         self.status: Status = snapshot.status
         self.ending: Ending | None = snapshot.ending
         self.paused = snapshot.paused
@@ -79,7 +79,7 @@ class DecisionState:
         self.elements = snapshot.elements
         self.results = snapshot.results
         self.steps = snapshot.steps
-        self.failed, self.halted, self.kept = snapshot.failed, snapshot.halted, snapshot.kept
+        self.failed, self.halted, self.reused = snapshot.failed, snapshot.halted, snapshot.reused
         self.came, self.seen = snapshot.came, snapshot.seen
         self.keys = snapshot.keys
         self.disabled = snapshot.disabled
@@ -217,14 +217,14 @@ class DecisionState:
             error=self.error,
             ok=self.ok,
             put_off=self.put_off,
-            marking=self.board.marking(),
+            marking=self.marking.marking(),
             firings=self.firings,
             elements=self.elements,
             results=self.results,
             steps=self.steps,
             failed=self.failed,
             halted=self.halted,
-            kept=self.kept,
+            reused=self.reused,
             came=self.came,
             seen=self.seen,
             keys=self.keys,

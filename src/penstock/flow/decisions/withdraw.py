@@ -51,8 +51,8 @@ def close_firing(
         shown = replace(state, live=live)
     decision.steps = decision.steps.set(firing.step, shown)
     wired = decision.flow.steps[firing.step].wired
-    if decision.board.enabled(wired):
-        decision.board.woken.append(wired.index)
+    if decision.marking.enabled(wired):
+        decision.marking.woken.append(wired.index)
 
 
 def withdraw_elements(decision: DecisionState, firing: Firing) -> None:
@@ -86,7 +86,7 @@ def withdraw_step(decision: DecisionState, step: FlowStep, keep: int, reason: st
             firing = decision.firings[number]
             withdraw_firing(decision, firing, reason)
             drop_results(decision, firing)
-    gone = decision.board.clear(step.wired)
+    gone = decision.marking.clear(step.wired)
     if gone:
         data = {"events": [token.number for token in gone], "reason": reason}
         decision.record("withdrawn", step.name, data=data)

@@ -1,4 +1,7 @@
-"""Workflows as pictures: a diagram that lays itself out, as SVG, Mermaid text and PNML."""
+"""Workflows as pictures: a diagram that lays itself out, as SVG, Mermaid text and PNML.
+
+Not here: the browser's drawing, which is in `web/`.
+"""
 
 from __future__ import annotations
 

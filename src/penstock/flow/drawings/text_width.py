@@ -35,13 +35,13 @@ def shorten(text: str, size: float, room: float, bold: bool = False) -> str:
     return kept.rstrip() + "…"
 
 
-def wrap(text: str, size: float, room: float, most: int) -> list[str]:
-    """At most `most` lines of whole words; what does not fit ends in an ellipsis."""
+def wrap(text: str, size: float, room: float, max_lines: int) -> list[str]:
+    """At most `max_lines` lines of whole words; what does not fit ends in an ellipsis."""
     lines: list[str] = []
     for word in text.split():
         if lines and width_of(f"{lines[-1]} {word}", size) <= room:
             lines[-1] += f" {word}"
-        elif len(lines) < most:
+        elif len(lines) < max_lines:
             lines.append(word)
         else:
             lines[-1] += "…"

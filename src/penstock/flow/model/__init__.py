@@ -1,5 +1,5 @@
 """What a workflow and a run are: plain, frozen values.
 
-Definitions, compiled offers, snapshots, plans and everything that can happen to a run live here.
-Nothing here decides or reads text; it imports only `flow.values`.
+Definitions, offers, snapshots, plans and every input of a run.
+Not here: decisions and texts. It imports only `flow.values`.
 """

@@ -71,10 +71,17 @@ class BoxError(Exception):
     """What the parameters came to is not usable: a failure of kind `expression`, with a plain sentence."""
 
 
-class BadParameter(Exception):
-    """A parameter of a box is wrong: the path below `with`, a plain sentence, and where it is known the place in it."""
+SETTING_CODES = frozenset({"missing-setting", "unknown-setting", "wrong-type"})
+"""What can be wrong with a setting that the checks report: the definition can be kept, but not published."""
 
-    def __init__(self, path: str, message: str, code: str = "bad_parameter") -> None:
+
+class BadParameter(Exception):
+    """A parameter of a box is wrong: the path below `with`, a plain sentence, and a code.
+
+    With any code but those of settings, the definition is invalid.
+    """
+
+    def __init__(self, path: str, message: str, code: str = "wrong-type") -> None:
         super().__init__(message)
         self.path, self.message, self.code = path, message, code
 
@@ -87,3 +94,6 @@ class Kind(Protocol):
 
     def box(self, params: Mapping[str, Any]) -> Box:
         """Raises BadParameter or ExpressionError."""
+
+    def offer_for(self, params: Mapping[str, Any]) -> Offer:
+        """The offer as these parameters make it, before they are filled in: its ports, what it gives and sets."""

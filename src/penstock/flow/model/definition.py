@@ -1,4 +1,4 @@
-"""The model of a workflow definition: what YAML and JSON both become. Values only; `format.reading` makes them.
+"""The model of a workflow definition: what YAML and JSON both become. `format.definition_parser` makes it.
 
 A field is None where the definition does not say it, so that writing gives back what was read.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from penstock.kernel.net import RESERVED
@@ -88,15 +88,19 @@ def shown_character(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-def shown(text: str, longest: int = 40) -> str:
+def shown(text: str, max_length: int = 40) -> str:
     """`text` in quotes on one line, cut where it is long."""
-    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    cut = text if len(text) <= max_length else text[: max_length - 1] + "…"
     return "'" + "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in cut) + "'"
 
 
 def quoted(names: Iterable[str], last: str = "and") -> str:
     """`'a', 'b' and 'c'`."""
-    words = [f"'{name}'" for name in names]
+    return joined([f"'{name}'" for name in names], last)
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """`a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 

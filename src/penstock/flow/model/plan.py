@@ -73,10 +73,10 @@ class Attempt(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Timer(Struct, frozen=True):
-    """Wake the run at `due` with `occurrence`; a stale one changes nothing."""
+    """Wake the run at `due` with `input`; a stale one changes nothing."""
 
     due: datetime
-    occurrence: Any
+    input: Any
 
 
 class Acquire(Struct, frozen=True):

@@ -162,7 +162,7 @@ class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     failed: Map[int, Firing] = Map()  # failed firings, and
     halted: Map[int, Firing] = Map()  # firings that FAIL withdrew: what `retry` puts back
     # Of a retried `each`: what it consumed -> whose results are kept.
-    kept: Map[tuple[int, ...], Firing] = Map()
+    reused: Map[tuple[int, ...], Firing] = Map()
     came: Map[str, int] = Map()  # outside events that were acted on
     seen: Map[str, int] = Map()  # ids of outside events -> history number
     keys: Map[tuple[str, str], int] = Map()  # correlation: name and value -> history number

@@ -1,5 +1,5 @@
 """Small values and the rules about them: durations, schedules, payloads, JSON schemas.
 
-Each module stands alone and knows nothing of workflows.
-Nothing here reads a clock: a moment is an argument.
+Each module stands alone.
+Not here: workflows and clocks. A moment is an argument.
 """

@@ -16,15 +16,17 @@ KEY, SUBJECT, EVENT = 512, 1_000, 128
 """Characters, of which each may have two bytes in UTF-8 on average."""
 
 
-def length_problem(text: str, most: int = KEY) -> str | None:
+def length_problem(text: str, max_length: int = KEY) -> str | None:
     """What is wrong with the length of a text, to stand behind its name; None: nothing."""
-    if len(text) <= most // 4:  # no character has more than four bytes
+    if len(text) <= max_length // 4:  # no character has more than four bytes
         return None
-    if len(text) > most:
-        return f"has {len(text):,} characters, {most:,} at most: use a shorter one"
+    if len(text) > max_length:
+        return f"has {len(text):,} characters, {max_length:,} at most: use a shorter one"
     size = len(text.encode("utf-8", "surrogatepass"))
     return (
-        f"has {size:,} bytes in UTF-8, {2 * most:,} at most: use a shorter one" if size > 2 * most else None
+        f"has {size:,} bytes in UTF-8, {2 * max_length:,} at most: use a shorter one"
+        if size > 2 * max_length
+        else None
     )
 
 
@@ -80,8 +82,8 @@ def pure(value: Any, limit: int | None = None) -> Any:
         return value
     try:
         text = _encode(value)
-        if len(text) > (most := limit or _in_force[0]):
-            raise TooLarge(len(text), most)
+        if len(text) > (max_length := limit or _in_force[0]):
+            raise TooLarge(len(text), max_length)
         # By `find`: `in` takes several times as long on a short text, and every payload comes by here.
         if text.find(b"null") >= 0 or text.translate(_ANY_DIGIT).find(_LONG_NUMBER) >= 0:
             _validate_numbers(value)
@@ -113,9 +115,9 @@ def plain(value: Any, limit: int | None = None) -> Any:
 
 def validate_data_size(data: Any) -> None:
     """The data of a run stays within its limit. Raises TooLarge."""
-    size, most = len(_encode(data)), max(DATA_LIMIT, payload_limit())
-    if size > most:
-        raise TooLarge(size, most)
+    size, max_length = len(_encode(data)), max(DATA_LIMIT, payload_limit())
+    if size > max_length:
+        raise TooLarge(size, max_length)
 
 
 def copied(value: Any) -> Any:
@@ -177,4 +179,13 @@ def _validate_containers(value: Any) -> None:
             _validate_containers(item)
 
 
-_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+def _encode_model(value: Any) -> Any:
+    """A pydantic model as it is written in JSON."""
+    if not (hasattr(value, "model_dump") and hasattr(value, "model_validate_json")):
+        raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
+    made = value.model_dump(mode="json", by_alias=True)
+    _validate_numbers(made)
+    return made
+
+
+_encode, _decode = msgspec.json.Encoder(enc_hook=_encode_model).encode, msgspec.json.Decoder().decode

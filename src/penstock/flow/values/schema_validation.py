@@ -67,6 +67,20 @@ def parts(value: Any) -> Iterator[Any]:
             todo.extend(each.values() if isinstance(each, Mapping) else each)
 
 
+def part_at(root: Any, reference: str) -> Any:
+    """The part of a schema at a reference such as `#/$defs/order`; None where it is none of this schema."""
+    found = root
+    for step in unquote(reference).rpartition("#")[2].split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping):
+            found = found.get(step)
+        elif isinstance(found, list) and step.isdigit() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    return found
+
+
 def _width(node: Node, cost: _Cost, widths: dict[int, int]) -> int:
     own = id(node)
     if own not in widths:
@@ -169,16 +183,7 @@ class _Cost:
         _, _, inside = unquote(reference).rpartition("#")
         if reference in self._named or inside in self._named:
             return self._named.get(reference) or self._named[inside]
-        found: Any = self._root
-        for step in inside.split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, Mapping):
-                found = found.get(step)
-            elif isinstance(found, list) and step.isdigit() and int(step) < len(found):
-                found = found[int(step)]
-            else:
-                return None
-        return found
+        return part_at(self._root, reference)
 
     def _within(self, cost: int) -> int:
         if cost > MAX_LOOKS:
@@ -203,11 +208,11 @@ def violations(schema: Any, value: Any) -> list[str]:
     return [] if schema is None else validator_of(schema)(value)
 
 
-def validator_of(schema: Any, mask: str | None = None) -> ValidationErrors:
+def validator_of(schema: Any, mask: str | None = None, top: str = "") -> ValidationErrors:
     """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end.
 
     With `mask`, its sentences show that text instead of values, and only names that the schema knows: what a value
-    has of its own may be secret.
+    has of its own may be secret. `top` is what they call the value itself.
     """
     if is_too_costly(schema):
         raise ValueError(TOO_COSTLY)
@@ -216,12 +221,12 @@ def validator_of(schema: Any, mask: str | None = None) -> ValidationErrors:
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     names = None if mask is None else frozenset(_names(schema))
-    return _Checker(checker, _size(schema, _NOTES), widest(schema), names)
+    return _Checker(checker, _size(schema, _NOTES), widest(schema), names, top)
 
 
-def promise_of(schema: Any) -> ValidationErrors | None:
-    """The check of what a task returns, if it declares a schema. It quotes nothing of it: that may be secret."""
-    return None if schema is None else validator_of(schema, mask="the value")
+def quick_check(check: ValidationErrors) -> Callable[[Any], bool] | None:
+    """Whether a value fits, without the reasons; None if the schema is too wide to answer that quickly."""
+    return check.quick if isinstance(check, _Checker) else None
 
 
 MAX_REPORTED = 500_000
@@ -240,22 +245,37 @@ MAX_SENTENCE = 600
 class _Checker:
     """Tells all that is wrong with a value, or of a large one the first thing."""
 
-    def __init__(self, checker: Any, size: int, wide: int, names: frozenset[str] | None) -> None:
-        """`names`: those that may be told; None: all."""
-        self._checker, self._size, self._wide, self._names = checker, size, wide, names
+    def __init__(self, checker: Any, size: int, wide: int, names: frozenset[str] | None, top: str) -> None:
+        """`names`: those that may be told; None: all. `top`: what the value is called."""
+        self._checker, self._size, self._wide, self._names, self._top = checker, size, wide, names, top
+
+    @property
+    def quick(self) -> Callable[[Any], bool] | None:
+        fits: Callable[[Any], bool] = self._checker.is_valid
+        return fits if self._wide <= NARROW else None
 
     def __call__(self, value: Any) -> list[str]:
         if self._wide > NARROW and sum(1 for _ in parts(value)) * self._wide > MAX_CHECKS:
-            return [TOO_LONG]
+            return [f"{self._top}: {TOO_LONG}" if self._top else TOO_LONG]
         if self._checker.is_valid(value):
             return []
         if _size(value) * self._size <= MAX_REPORTED:
-            return [_sentence(error, self._names) for error in self._checker.iter_errors(value)]
+            return [self._sentence(error) for error in self._checker.iter_errors(value)]
         try:
             self._checker.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return [_sentence(error, self._names)]
+            return [self._sentence(error)]
         return []
+
+    def _sentence(self, error: jsonschema_rs.ValidationError) -> str:
+        path, message, names = error.instance_path, str(error.message), self._names
+        if names is not None:
+            path = [part if isinstance(part, int) or part in names else "…" for part in path]
+            message = _expected(error) or _STRANGE_NAMES.get(error.kind.name, message)
+        where = self._top + "".join(map(_step, path))
+        if len(message) > MAX_SENTENCE:
+            message = f"{message[: MAX_SENTENCE // 2]} … {message[-MAX_SENTENCE // 2 :]}"
+        return f"{where.lstrip('.')}: {message}" if where else message
 
 
 _NOTES = frozenset({"$comment", "default", "description", "examples", "title"})
@@ -350,12 +370,14 @@ _STRANGE_NAMES = {
 """What is said, by the kind of error, where names of the value must not be told."""
 
 
-def _sentence(error: jsonschema_rs.ValidationError, names: frozenset[str] | None) -> str:
-    path, message = error.instance_path, str(error.message)
-    if names is not None:
-        path = [part if isinstance(part, int) or part in names else "…" for part in path]
-        message = _STRANGE_NAMES.get(error.kind.name, message)
-    where = "".join(map(_step, path))
-    if len(message) > MAX_SENTENCE:
-        message = f"{message[: MAX_SENTENCE // 2]} … {message[-MAX_SENTENCE // 2 :]}"
-    return f"{where.lstrip('.')}: {message}" if where else message
+_KINDS: dict[type, str] = {
+    bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object",
+}  # fmt: skip
+
+
+def _expected(error: jsonschema_rs.ValidationError) -> str | None:
+    """The sentence about a value of a wrong type; it does not show the value."""
+    if error.kind.name != "type":
+        return None
+    expected = " or ".join(sorted(error.kind.as_dict()["types"]))
+    return f"expected {expected}, found {_KINDS.get(type(error.instance), 'null')}"

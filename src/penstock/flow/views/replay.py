@@ -28,7 +28,7 @@ def fold(flow: Flow, history: Iterable[Entry]) -> Marking:
     replay = Replay(flow)
     for entry in history:
         replay.take(entry)
-    return replay.board.marking()
+    return replay.marking.marking()
 
 
 def begun(flow: Flow, tags: Mapping[str, Any] | None = None) -> Replay:
@@ -44,7 +44,7 @@ class Replay:
 
     def __init__(self, flow: Flow, input: Any = None) -> None:
         self.flow, self.input = flow, input
-        self.board = MutableMarking(flow.wiring)
+        self.marking = MutableMarking(flow.wiring)
         self.data: Any = None
         self.tags: Tags = NO_TAGS
         self.taken: dict[int, tuple[WiredStep, Taken]] = {}
@@ -65,18 +65,18 @@ class Replay:
     def repaired(self, entry: Entry) -> None:
         said, step = entry.data, entry.step or ""
         if "retry" in said:
-            forget_failures(self.flow, self.board, set(said["retry"]))
+            forget_failures(self.flow, self.marking, set(said["retry"]))
             for number in said["retry"]:
-                self.board.put_back(*self.taken[number])
+                self.marking.put_back(*self.taken[number])
         elif "put" in said:
             put = Put(step=step, event=entry.event or "", slot=said["put"], data=said["data"])
             token = Token(entry.seq, put.event, Origin(put.data, NO_TAGS, entry.at))
-            add(self.flow, self.board, put, token, self.data)
+            add(self.flow, self.marking, put, token, self.data)
         elif "take" in said:
             slot = self.flow.wiring.by_name[step].slots[said["take"]]
-            self.board.remove(slot, said["number"])
+            self.marking.remove(slot, said["number"])
         elif said.get("cleared"):
-            self.board.clear(self.flow.wiring.by_name[step])
+            self.marking.clear(self.flow.wiring.by_name[step])
 
     def event(self, entry: Entry) -> None:
         if entry.event == START:
@@ -84,7 +84,7 @@ class Replay:
             self.data = given if given is not None else {}
         assert entry.event is not None
         origin = Origin(entry.data, NO_TAGS, entry.at, entry.step, id=entry.id, firing=entry.firing)
-        self.board.put(Token(entry.seq, entry.event, origin), self.key)
+        self.marking.put(Token(entry.seq, entry.event, origin), self.key)
 
     def key(self, step: WiredStep, token: Token) -> str | None:
         key = match_key(self.flow, step, token, self.data)
@@ -93,11 +93,11 @@ class Replay:
     def fired(self, entry: Entry) -> None:
         assert entry.step is not None
         step = self.flow.wiring.by_name[entry.step]
-        if not self.board.enabled(step):
+        if not self.marking.enabled(step):
             raise BrokenHistory(f"entry {entry.seq}: step '{step.name}' fired and was not enabled")
-        taken = self.board.take(step)
+        taken = self.marking.take(step)
         if [token.number for token in taken.tokens()] != entry.data["consumed"]:
             raise BrokenHistory(f"entry {entry.seq}: step '{step.name}' did not consume what waited")
         self.taken[entry.seq] = (step, taken)
         for other in step.cancels:
-            self.board.clear(self.flow.wiring.steps[other])
+            self.marking.clear(self.flow.wiring.steps[other])

@@ -12,7 +12,7 @@ from itertools import product
 
 from penstock.kernel.net import CANCEL, ENDINGS, FAIL, TIMEOUT
 from penstock.kernel.proof.machine import Machine, Move, State, meaning_of_rest
-from penstock.kernel.proof.search import Budget, Plan, Space, add, arrivals_at_rest, firings
+from penstock.kernel.proof.search import Budget, Plan, Space, add, arrivals_at_rest, coming, firings
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire
 
@@ -42,10 +42,9 @@ class Closing:
         return state[self.machine.end]
 
     def endings(self, state: State, ready: list[int]) -> Iterator[Move]:
-        """CANCEL and TIMEOUT as they come to a state in which every firing has begun."""
-        if not any(self.machine.rules[rule].begins for rule in ready):
-            for end in self.called:
-                yield from self.closes(state, state, ready, end, Event(end))
+        """CANCEL and TIMEOUT as they come."""
+        for end in self.called:
+            yield from self.closes(state, state, ready, end, Event(end))
 
     def fires(self, state: State, ready: list[int], rule: int) -> Iterator[Move]:
         """The firings of a rule; before the end, some of them are the end."""
@@ -66,9 +65,7 @@ class Closing:
         if not self.gets[end]:
             return
         rules = [machine.rules[rule] for rule in running]
-        held = [
-            [bind.takes for bind in rule.binds if bind.holds(before)] for rule in rules if not rule.begins
-        ]
+        held = [[bind.takes for bind in rule.binds if bind.holds(before)] for rule in rules]
         for choice in product(*held):
             counts = list(after)
             for place in (place for takes in choice for place in takes):
@@ -100,8 +97,8 @@ def explore_ends(machine: Machine, plan: Plan, budget: Budget, asked: frozenset[
     space, closing = Space(machine, plan), Closing(machine)
     todo = deque([0])
     while todo:
-        if len(space.states) >= budget.states or budget.out_of_time():
-            space.complete = False
+        if space.is_full(budget):
+            space.exhausted = False
             break
         if asked is not None and asked <= {machine.rules[rule].step for rule in space.alive}:
             space.found = 0
@@ -110,8 +107,8 @@ def explore_ends(machine: Machine, plan: Plan, budget: Budget, asked: frozenset[
         state = space.states[number]
         ready = [rule for rule in closing.all if machine.rules[rule].enabled(state)]
         alone, moves = _moves(space, closing, number, ready)
-        for move in moves if asked is None else reversed(moves):
-            target, fresh = add(space, number, move)
+        followed = moves if asked is None else reversed(moves)
+        for target, fresh in (entry for move in followed for entry in add(space, number, move)):
             if fresh or (alone and target not in space.alone and target in space.rests):
                 todo.append(target)
             if alone:
@@ -132,8 +129,7 @@ def _moves(space: Space, closing: Closing, number: int, ready: list[int]) -> tup
         deepest = max(alone, key=machine.rank.__getitem__)
         return True, [*closing.fires(state, ready, deepest), *ends]
     found = [move for rule in ready for move in closing.fires(state, ready, rule)]
-    found += [move for event, move in machine.arrivals if not machine.came(state, event)]
-    return False, [*found, *ends]
+    return False, [*found, *coming(machine, state), *ends]
 
 
 def _at_rest(space: Space, closing: Closing, number: int) -> list[Move]:

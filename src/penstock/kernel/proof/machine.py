@@ -8,7 +8,7 @@ places come the flags: OK fired, a failure put off, outside events that came, fi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from math import comb, prod
 from typing import Literal, NamedTuple
@@ -59,7 +59,7 @@ class Bind(NamedTuple):
 class Move(NamedTuple):
     """A change of state. `touches`: rules that it may enable or disable."""
 
-    label: Event | Fire | None  # None: a firing begins and is seen only when it ends
+    label: Event | Fire | None  # None: a firing begins, which belongs to the move that fills its step
     adds: tuple[tuple[int, int], ...]
     sets: tuple[int, ...]
     clears: tuple[int, ...]
@@ -154,7 +154,7 @@ class Rule(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What part of the net is looked at: the steps, the exits they may take, what is given, what ends a run."""
+    """What part of the net is checked at: the steps, the exits they may take, what is given, what ends a run."""
 
     steps: frozenset[int] | None = None
     follows: Callable[[Step, Exit], bool] = lambda step, way: True
@@ -168,7 +168,10 @@ class Scope(NamedTuple):
 
 
 class Machine:
-    """Places, rules and arrivals of one scope of a net. Never changed once made."""
+    """Places, rules and arrivals of one scope of a net. Never changed once made.
+
+    In `initial`, of what is `given`, all has begun that begins at once.
+    """
 
     def __init__(self, net: Net, scope: Scope | None = None) -> None:
         self.net = net
@@ -188,11 +191,16 @@ class Machine:
         self.rules: list[Rule] = [rule for index in self.steps for rule in self._rules(index)]
         self.rank = [-order[rule.step] for rule in self.rules]  # the deepest step has the highest rank
         self._link_touches()
+        self.begins = frozenset(number for number, rule in enumerate(self.rules) if rule.begins)
+        self.begun = [number + 1 for number in self.begins]  # the second half of a step with `cancels`
         self.by_name: dict[str, list[Rule]] = {}
         for rule in self.rules:
             self.by_name.setdefault(net.steps[rule.step].name, []).append(rule)
         self.arrivals = [(event, self._arrival(event)) for event in self.arriving]
-        self.initial = self._start()
+        self.recurring = [event for event in self.arriving if event.many and self.gates.get(event.name)]
+        puts = self.puts(scope.given)
+        self.given = tuple(puts.get(place, 0) for place in range(self.size))
+        self.initial = self.settle(self.given, tuple(puts))
 
     def _lay_out_flags(self) -> None:
         names = ["ok", "put off", "watch", "end"]
@@ -304,13 +312,68 @@ class Machine:
         for place in self.gates.get(event.name, ()):
             spot = self.places[place]
             waiting = (place,) if spot.signed else tuple(self.slots[spot.step][spot.slot])
-            if all(state[other] < 1 for other in waiting):
+            if sum(state[other] for other in waiting) <= self._held(state, spot):
                 adds.append((place, 1))
         return self._touching(Move(Event(event.name), tuple(adds), (), (), False, ()))
 
-    def _start(self) -> State:
-        puts = self.puts(self.scope.given)
-        return tuple(puts.get(place, 0) for place in range(self.size))
+    def _held(self, state: State, spot: Place) -> int:
+        """How many of the events in a place belong to a firing that is in progress."""
+        step = self.net.steps[spot.step]
+        runs = not step.cancels and any(rule.enabled(state) for rule in self.by_name[step.name])
+        return (1 if spot.signed else step.slots[spot.slot].wanted) if runs else 0
+
+    # -- a step with a cancel region begins as soon as it can -----------------------------------------------
+
+    def after(self, state: State, move: Move, signed: frozenset[int]) -> tuple[State, list[State]]:
+        """The state right after a move, and those after the firings that it begins: several where these choose."""
+        moved = move.apply(state, signed)
+        due = [
+            number for number in move.touches if number in self.begins and self.rules[number].enabled(moved)
+        ]
+        if not due:
+            return moved, [moved]
+        return moved, self._settle(
+            moved, due if len(due) == 1 else self._as_filled(moved, due, self._order(move))
+        )
+
+    def settle(self, state: State, puts: Sequence[int] = ()) -> State:
+        """The state once every step with `cancels` has begun that may, in the order in which `puts` filled them."""
+        due = [number for number in sorted(self.begins) if self.rules[number].enabled(state)]
+        return self._settle(state, self._as_filled(state, due, puts))[0]
+
+    def emptied(self, moved: State, move: Move) -> frozenset[int]:
+        """The places that the firings which a move begins empty."""
+        begins = (self.rules[rule] for rule in move.touches if rule in self.begins)
+        return frozenset(p for rule in begins if rule.enabled(moved) for p in rule.moves[0][0].clears)
+
+    def _settle(self, state: State, due: list[int]) -> list[State]:
+        states = [state]
+        for number in due:
+            states = [begun for one in states for begun in self._begun(one, self.rules[number])]
+        return states
+
+    def _begun(self, state: State, rule: Rule) -> list[State]:
+        moves = [part[0] for bind, part in zip(rule.binds, rule.moves, strict=True) if bind.holds(state)]
+        return [move.apply(state, self.signed) for move in moves] or [state]
+
+    def _order(self, move: Move) -> Sequence[int]:
+        """The places in which a move puts events, in the order in which they come."""
+        if not isinstance(move.label, Fire):
+            return [place for place, change in move.adds if change > 0]
+        label = move.label
+        way = next(way for way in self.net.by_name[label.step].exits if way.port == label.port)
+        return [place for name in way.fires for place in self.routes.get(name, ())]
+
+    def _as_filled(self, state: State, due: list[int], puts: Sequence[int]) -> list[int]:
+        counts = list(state)
+        for place in puts:
+            counts[place] -= 1
+        order = [number for number in due if self.rules[number].enabled(tuple(counts))]
+        for place in puts:
+            counts[place] += 1
+            filled = tuple(counts)
+            order += [number for number in due if number not in order and self.rules[number].enabled(filled)]
+        return order
 
     def came(self, state: State, event: Outside) -> bool:
         return bool(state[self.flags[f"came {event.name}"]])

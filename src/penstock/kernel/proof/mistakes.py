@@ -42,6 +42,7 @@ from penstock.kernel.proof.structure import (
     reverse,
     step_graph,
     takers,
+    upstream,
 )
 from penstock.kernel.proof.trace import Fire, Trace
 
@@ -134,7 +135,8 @@ class _Count:
 
 
 def _search(net: Net, step: int, shape: Shape, budget: Budget) -> Space:
-    part = frozenset(reach(reverse(step_graph(net)), {step}))
+    cancels = any(one.cancels for one in net.steps)  # then what else moves decides how long events may come
+    part = None if cancels else frozenset(reach(reverse(step_graph(net)), {step}))
     machine = Machine(net, Scope(steps=part, prune=False, watch=step))
     return survey(machine, shape, budget, goal=_again(machine, step))
 
@@ -175,7 +177,7 @@ def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Ans
     culprits = {i for i in alive if any(_fails(scope, net.steps[i], way) for way in net.steps[i].exits)}
     if not culprits:
         return Answer(None, True, 0)
-    part = frozenset(reach(reverse(step_graph(net, goes_on)), culprits)) & alive
+    part = frozenset(upstream(net, step_graph(net, goes_on), culprits)) & alive
     machine = Machine(net, scope._replace(steps=part))
     rules = enumerate(machine.rules)
     targets = {number for number, rule in rules if rule.step in culprits and not rule.begins}
@@ -263,16 +265,16 @@ def _alone(net: Net, end: str, part: frozenset[int], budget: Budget) -> CleanUp:
 def _with_run(
     net: Net, fed: frozenset[int], part: frozenset[int], known: frozenset[int], budget: Budget
 ) -> CleanUp:
-    """First a quick look, which finds only what is there; every order of everything where that leaves a question."""
+    """First a quick look, which finds only what exists; every order of everything where that leaves a question."""
     machine = Machine(net, Scope(ends=_never, prune=False))
     turning = _loops(net, fed) and not net.endless
     piles = not bounded(machine)  # the weights do not prove that nothing piles up: the search must
-    covers = any(event.many for event in net.outside) or piles
+    covers = bool(machine.recurring) or piles
     asked = (part & drawn_alive(net)) - known
-    space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget, asked)
+    space = explore_ends(machine, Plan(*independent(machine), covers=covers, late=True), budget, asked)
     complete = space.found is not None
     if turning or piles or not complete:
-        space = explore_ends(machine, Plan(covers=covers, edges=turning), budget)
+        space = explore_ends(machine, Plan(covers=covers, edges=turning, late=True), budget)
         complete = space.complete
     lost = _lost(space) if turning and complete else set[int]()
     return CleanUp(None, _woken(space), space, space.trace(min(lost)) if lost else None, complete)
@@ -300,7 +302,7 @@ def drawn_alive(net: Net) -> frozenset[int]:
 
 
 def _woken(space: Space) -> frozenset[int]:
-    return frozenset(space.machine.rules[rule].step for rule in space.alive)
+    return frozenset(space.machine.rules[rule].step for rule in space.alive) | space.woken
 
 
 def _never(way: Exit) -> bool:

@@ -1,24 +1,26 @@
 """The net as the engine runs it: real queues, and a step that may begin does begin. Slow, and exact.
 
-The search over counts does not know which event came first, and lets steps begin late. A standstill that it finds is
-therefore played here before anybody sees it, and looked for anew where the play does not come to it (S18).
+The search over counts does not know which event came first. A standstill that it finds is therefore played here before
+anybody sees it, and searched for again where the play does not come to it (S18).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import EMPTY, Marking, Token
-from penstock.kernel.net import ENDINGS, OK, START, WiredSlot, Wiring
-from penstock.kernel.proof.analysis import Answer, Deadlock
+from penstock.kernel.net import ENDINGS, OK, START, Net, Step, WiredSlot, Wiring
+from penstock.kernel.proof.analysis import Answer, Deadlock, Leftover
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
 
 MAX_STATES = 20_000
+PLAYED_ROUNDS = 5
 
 
 class Moment(NamedTuple):
@@ -58,17 +60,30 @@ def left_at(wiring: Wiring, trace: Trace) -> frozenset[str]:
     )
 
 
-def _play(wiring: Wiring, trace: Trace) -> Moment | None:
-    moment: Moment | None = begin_run(wiring)
+def _play(wiring: Wiring, trace: Trace, moment: Moment | None = None) -> Moment | None:
+    moment = moment or begin_run(wiring)
     for item in trace:
         moment = None if moment is None else _move(wiring, moment, item)
     return moment
 
 
+def piles_up(net: Net, prefix: Trace, trace: Trace, step: str) -> bool:
+    """Whether each further turn of a loop, which ends the trace, leaves more at the step when it is played."""
+    wiring, turn, counts = Wiring(net), trace[len(prefix) :], []
+    moment = _play(wiring, trace)
+    for _ in range(PLAYED_ROUNDS):
+        if moment is None:
+            return False
+        tokens = moment.marking.tokens
+        counts.append(sum(len(tokens.get(slot.index, ())) for slot in wiring.by_name[step].slots))
+        moment = _play(wiring, turn, moment)
+    return all(before < after for before, after in pairwise(counts))
+
+
 def search_in_order(wiring: Wiring, budget: Budget) -> Answer[Deadlock | None]:
     """Breadth first over all that can happen, so that the first standstill is a shortest one."""
     seen: set[object] = set()
-    for moment in _moments(wiring, budget, _shape, seen):
+    for moment in _moments(wiring, budget, seen):
         if moment is None:
             return Answer(None, False, len(seen))
         if _stalled(wiring, moment):
@@ -76,12 +91,29 @@ def search_in_order(wiring: Wiring, budget: Budget) -> Answer[Deadlock | None]:
     return Answer(None, True, len(seen))
 
 
-def _moments(
-    wiring: Wiring, budget: Budget, shape: Callable[[Moment], object], seen: set[object]
-) -> Iterator[Moment | None]:
-    """Every moment that a run can come to, the nearest first, each `shape` once; None where the budget is spent."""
+def search_left_over(
+    wiring: Wiring, budget: Budget, joins: Callable[[Step], bool]
+) -> Answer[Leftover | None]:
+    """The same for a success that leaves events of the run at a join."""
+    seen: set[object] = set()
+    for moment in _moments(wiring, budget, seen):
+        if moment is None:
+            return Answer(None, False, len(seen))
+        if moment.running or not moment.ok or moment.put_off:
+            continue
+        for step in filter(joins, wiring.net.steps):
+            slots = wiring.by_name[step.name].slots
+            left = [token for slot in slots for token in moment.marking.tokens.get(slot.index, ())]
+            names = tuple(dict.fromkeys(token.name for token in left if not token.load))
+            if names:
+                return Answer(Leftover(moment.trace, step.name, names), True, len(seen))
+    return Answer(None, True, len(seen))
+
+
+def _moments(wiring: Wiring, budget: Budget, seen: set[object]) -> Iterator[Moment | None]:
+    """Every moment that a run can come to, the nearest first; None where the budget is spent."""
     first = begin_run(wiring)
-    seen.add(shape(first))
+    seen.add(_shape(first))
     todo = deque([first])
     while todo:
         if len(seen) > min(MAX_STATES, budget.states) or budget.out_of_time():
@@ -91,29 +123,9 @@ def _moments(
         yield moment
         for item in _items(wiring, moment):
             after = _move(wiring, moment, item)
-            if after is not None and shape(after) not in seen:
-                seen.add(shape(after))
+            if after is not None and _shape(after) not in seen:
+                seen.add(_shape(after))
                 todo.append(after)
-
-
-def second_firing(wiring: Wiring, name: str, told: Trace, budget: Budget) -> Trace | None:
-    """A trace in which a step begins a second firing: the one told, if it can be played; None: there is none."""
-    step = wiring.by_name[name]
-    last = Fire(name, wiring.net.by_name[name].exits[0].port)
-
-    def again(moment: Moment) -> bool:
-        return step.index in moment.running and _fired_once(moment, name)
-
-    played = _play(wiring, told[:-1])
-    if played is not None and again(played):
-        return told
-    moments = _moments(wiring, budget, lambda moment: (_shape(moment), _fired_once(moment, name)), set())
-    found = next((moment for moment in moments if moment is None or again(moment)), None)
-    return None if found is None else (*found.trace, last)
-
-
-def _fired_once(moment: Moment, name: str) -> bool:
-    return any(isinstance(item, Fire) and item.step == name for item in moment.trace)
 
 
 def _items(wiring: Wiring, moment: Moment) -> list[Event | Fire]:
@@ -163,12 +175,13 @@ def _put(
     """Put events into the slots and begin every step that they enable, one firing of a step at a time."""
     board = MutableMarking(wiring, moment.marking)
     running = list(moment.running)
+    if ended is not None and board.enabled(wiring.steps[ended]):
+        board.woken.append(ended)
     for number, name in enumerate(names, moment.events):
         for slot in wiring.takers.get(name, ()):
-            if not empty_only or slot.index not in board.tokens:
+            if not empty_only or not _holds(board, slot, name):
                 board.add(slot, Token(number, name, load=outside), None)
-    woken = [*board.woken, *([] if ended is None else [ended])]
-    for index in woken:
+    for index in board.woken:
         step = wiring.steps[index]
         if index not in running and board.enabled(step):
             board.take(step)
@@ -178,6 +191,12 @@ def _put(
                 running = [each for each in running if each != other or each == index]
     fired = moment.events + len(names)
     return moment._replace(marking=board.marking(), running=tuple(sorted(running)), events=fired)
+
+
+def _holds(marking: MutableMarking, slot: WiredSlot, name: str) -> bool:
+    """Whether a further coming of an event finds its place taken."""
+    queue = marking.tokens.get(slot.index, ())
+    return any(token.name == name for token in queue) if slot.need and not slot.keep else bool(queue)
 
 
 def _over(wiring: Wiring, moment: Moment) -> bool:
@@ -199,7 +218,9 @@ def _outside_helps(wiring: Wiring, moment: Moment) -> bool:
     board = MutableMarking(wiring, moment.marking)
     for event in wiring.net.outside:
         if not event.optional and (event.many or event.name not in moment.came):
-            board.put(Token(0, event.name))
+            debts = [owed for (_, name), owed in moment.marking.owed.items() if name == event.name]
+            for _ in range(1 + max([0, *debts]) if event.many else 1):
+                board.put(Token(0, event.name))
     return bool(board.woken)
 
 

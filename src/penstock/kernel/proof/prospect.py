@@ -49,7 +49,7 @@ def prospect(wiring: Wiring, here: Here, budget: Budget, outside: Callable[[Toke
         return UNKNOWN  # the counts know no keys: they would bring together what never meets
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))
-    machine.initial = _state(machine, wiring, here, outside)
+    machine.initial = machine.settle(_state(machine, wiring, here, outside))
     return _prospect_of(survey(machine, shape, budget))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from penstock.kernel.proof.machine import Machine, State, meaning_of_rest
+from penstock.kernel.proof.machine import Machine, Move, State, meaning_of_rest
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
 
@@ -27,7 +27,8 @@ def _after(
     if isinstance(previous, Fire) and _ends(machine, previous):
         return set()
     go = _arrive if isinstance(item, Event) else _fire
-    return {after for state in _with_begun(machine, states) for after in go(machine, state, item)}
+    moves = ((state, move) for state in states for move in go(machine, state, item))
+    return {after for state, move in moves for after in machine.after(state, move, frozenset())[1]}
 
 
 def at_rest(machine: Machine, state: State) -> bool:
@@ -48,7 +49,7 @@ def shown(machine: Machine, trace: Trace, check: Check) -> Trace | None:
             reached.pop()
         else:
             return None
-    passed = any(check(machine, state) for state in _with_begun(machine, reached[-1]))
+    passed = any(check(machine, state) for state in reached[-1])
     return tuple(items) if passed else None
 
 
@@ -57,35 +58,19 @@ def _ends(machine: Machine, item: Fire) -> bool:
     return any(way.port == item.port and ends_run(way) for way in step.exits)
 
 
-def _arrive(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
+def _arrive(machine: Machine, state: State, item: Event | Fire) -> Iterable[Move]:
     event, move = next((event, move) for event, move in machine.arrivals if move.label == item)
-    resting = at_rest(machine, state)
-    if resting and meaning_of_rest(machine, state) in ("failed", "succeeded"):
+    if at_rest(machine, state) and meaning_of_rest(machine, state) in ("failed", "succeeded"):
         return
     if not machine.came(state, event):
-        yield move.apply(state, frozenset())
-    elif event.many and resting:
-        yield machine.repeat(state, event).apply(state, frozenset())
+        yield move
+    elif event.many:
+        yield machine.repeat(state, event)
 
 
-def _with_begun(machine: Machine, states: set[State]) -> set[State]:
-    """The states, and those in which more firings of steps with `cancels` have begun."""
-    begins = [rule for rule in machine.rules if rule.begins]
-    seen, stack = set(states), list(states) if begins else []
-    while stack:
-        state = stack.pop()
-        for rule in begins:
-            for bind, moves in zip(rule.binds, rule.moves, strict=True):
-                after = moves[0].apply(state, frozenset()) if bind.holds(state) else state
-                if after not in seen:
-                    seen.add(after)
-                    stack.append(after)
-    return seen
-
-
-def _fire(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
+def _fire(machine: Machine, state: State, item: Event | Fire) -> Iterable[Move]:
     assert isinstance(item, Fire)
     for rule in machine.by_name.get(item.step, []):
         for bind, moves in zip(rule.binds, rule.moves, strict=True):
             if not rule.begins and bind.holds(state):
-                yield from (move.apply(state, frozenset()) for move in moves if move.label == item)
+                yield from (move for move in moves if move.label == item)

@@ -11,15 +11,21 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from math import inf
 from operator import le
 from typing import NamedTuple
 
 from penstock.kernel.net import Exit, Net
-from penstock.kernel.proof.machine import Machine, Meaning, Move, Rule, State, meaning_of_rest
+from penstock.kernel.proof.machine import LEAST_OWED, Machine, Meaning, Move, Rule, State, meaning_of_rest
 from penstock.kernel.proof.structure import ends_run, loop_heads, loops, reach, step_graph
 from penstock.kernel.proof.trace import Event, Trace
 
 Goal = Callable[[State, list[int]], bool]
+NOTHING = frozenset[int]()
+OMEGA = 10**6  # events in a place that piles up: any number
+MAX_EXACT = 2  # of which so many are still told apart
+AFTER_PILE = 1_000  # states seen once a workflow is known to pile events up
+ROUNDS = 3
 
 
 class Budget(NamedTuple):
@@ -36,16 +42,23 @@ class Plan(NamedTuple):
     patient: frozenset[str] = frozenset()  # outside events that touch nothing where order matters
     covers: bool = False  # look for loops that pile events up
     edges: bool = False  # keep the graph, for questions about what can still be reached
+    late: bool = False  # only what happens after the end of the run counts
+    until_pile: bool = False  # stop at the first loop that piles events up
+    rush: bool = False  # follow `many` events that come faster than they are used up
     goal: Goal | None = None  # stop at the first state that has it
 
 
 class Pile(NamedTuple):
-    """A loop from state `start` to state `last` and back by `move`: it leaves more events on `places` each time."""
+    """A loop from state `start` to state `last` and back by `move`: it leaves more events on `places` each time.
+
+    `hurried`: in it a `many` event comes again while something moves. That is no mistake of the drawing.
+    """
 
     start: int
     last: int
     move: Move
     places: tuple[int, ...]
+    hurried: bool
 
 
 class Space:
@@ -58,14 +71,34 @@ class Space:
         self.via: list[Move | None] = [None]
         self.index: dict[State, int] = {machine.initial: 0}
         self.alive: set[int] = set()  # rules that can fire
+        self.woken: set[int] = set()  # steps that held all they needed, if only until it was withdrawn
+        if machine.initial != machine.given and not plan.late:
+            self.woken = {rule.step for rule in machine.rules if rule.enabled(machine.given)}
+        self.cleared: dict[int, frozenset[int]] = {}  # states entered by a move that emptied a cancel region
         self.rests: dict[int, Meaning] = {}
         self.ends_well: set[int] = set()  # states with an end in reach of the next firing
         self.edges: dict[int, list[tuple[int, bool]]] = {}
         self.pile: Pile | None = None
         self.found: int | None = None
         self.alone: set[int] = set()  # states entered by a rule that was followed alone
-        self.complete = True
-        self.relaxed = False  # a `many` event was let come again only when nothing moved
+        self.last: float = inf  # states that may be seen, once something piles up
+        self.hurried = False  # a `many` event was not followed where it comes faster than it is used up
+        self.exhausted = True  # nothing was left out except for what piles up
+
+    @property
+    def complete(self) -> bool:
+        """Whether all was seen, with every count as it is."""
+        return self.exhausted and self.pile is None
+
+    def is_full(self, budget: Budget) -> bool:
+        """Whether the budget is spent, of which little is left for what can be seen beside a pile."""
+        return len(self.states) >= min(budget.states, self.last) or budget.out_of_time()
+
+    def lingers(self, number: int) -> bool:
+        """Whether a firing that was followed alone on the way might as well have kept the run moving until now."""
+        while number > 0 and number not in self.alone:
+            number = self.parent[number]
+        return number > 0
 
     def trace(self, number: int) -> Trace:
         """A path from the beginning to the state."""
@@ -84,8 +117,8 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     candidates: list[tuple[int, ...]] = [tuple(range(len(machine.rules)))]
     todo = deque([0])
     while todo:
-        if len(space.states) >= budget.states or budget.out_of_time():
-            space.complete = False
+        if space.is_full(budget):
+            space.exhausted = False
             break
         number = todo.popleft()
         state = space.states[number]
@@ -94,11 +127,13 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
         if plan.goal is not None and plan.goal(state, ready):
             space.found = number
             break
+        if plan.until_pile and space.pile is not None:
+            break
         alone, moves = _moves(space, number, state, ready)
-        for move in moves:
-            target, fresh = add(space, number, move)
+        entries = [(move, entry) for move in moves for entry in add(space, number, move)]
+        for move, (target, fresh) in entries:
             if fresh:
-                candidates.append((*{*ready, *move.touches},))
+                candidates.append((*{*ready, *move.touches, *machine.begun},))
             fired = alone and not isinstance(move.label, Event)
             if fresh or (fired and target not in space.alone and target in space.rests):
                 todo.append(target)
@@ -107,21 +142,38 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     return space
 
 
-def add(space: Space, number: int, move: Move) -> tuple[int, bool]:
-    """Follow a move: the state it leads to, and whether that is new."""
-    after = move.apply(space.states[number], space.machine.signed)
+def add(space: Space, number: int, move: Move) -> list[tuple[int, bool]]:
+    """Follow a move: the states it leads to, and whether each is new."""
+    machine = space.machine
+    moved, settled = machine.after(space.states[number], move, machine.signed)
+    if settled[0] is not moved and (not space.plan.late or moved[machine.end]):
+        touched = (machine.rules[rule] for rule in move.touches)
+        space.woken.update(rule.step for rule in touched if rule.enabled(moved))
+    cleared = NOTHING if settled[0] is moved else machine.emptied(moved, move)
+    return [_enter(space, number, move, after, cleared) for after in settled]
+
+
+def _enter(space: Space, number: int, move: Move, after: State, cleared: frozenset[int]) -> tuple[int, bool]:
+    after = after if space.pile is None else _without_limit(after)
     target = space.index.get(after)
+    pile = _find_pile(space, number, move, after, cleared) if target is None and space.plan.covers else None
+    if pile is not None and pile.hurried and not space.plan.rush:
+        if any(after[place] > MAX_EXACT for place in pile.places):
+            space.hurried = True
+            return number, False
+    elif pile is not None:
+        if space.pile is None:
+            space.pile, space.last = pile, len(space.states) + AFTER_PILE
+        after = _without_limit(after, frozenset(pile.places))
+        target = space.index.get(after)
     fresh = target is None
     if target is None:
-        pile = _find_pile(space, number, move, after) if space.plan.covers else None
-        if pile is not None:
-            space.pile = space.pile or pile
-            space.complete = False
-            return number, False
         target = space.index[after] = len(space.states)
         space.states.append(after)
         space.parent.append(number)
         space.via.append(move)
+        if cleared:
+            space.cleared[target] = cleared
     if space.plan.edges:
         space.edges.setdefault(number, []).append((target, move.failure))
     return target, fresh
@@ -140,18 +192,17 @@ def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[b
     alone = [rule for rule in followed if rule in plan.eager]
     if alone:
         first = firings(machine, state, max(alone, key=machine.rank.__getitem__))
-        return True, [*first, *_coming(machine, state, passed_over=plan.patient)]
+        return True, [*first, *coming(machine, state, passed_over=plan.patient)]
     found = [move for rule in followed for move in firings(machine, state, rule)]
-    return False, [*found, *_coming(machine, state)]
+    return False, [*found, *coming(machine, state)]
 
 
-def _coming(machine: Machine, state: State, passed_over: frozenset[str] = frozenset()) -> list[Move]:
-    """The outside events that have not come yet and may come now."""
-    return [
-        move
-        for event, move in machine.arrivals
-        if event.name not in passed_over and not machine.came(state, event)
-    ]
+def coming(machine: Machine, state: State, passed_over: frozenset[str] = frozenset()) -> list[Move]:
+    """The outside events that may come now: for the first time or, of those that come again and again, once more."""
+    coming = [(event, move) for event, move in machine.arrivals if event.name not in passed_over]
+    found = [move for event, move in coming if not machine.came(state, event)]
+    again = [event for event, _ in coming if event in machine.recurring and machine.came(state, event)]
+    return found + [move for event in again if (move := machine.repeat(state, event)).adds]
 
 
 def firings(machine: Machine, state: State, number: int) -> list[Move]:
@@ -172,31 +223,94 @@ def arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
         return []
     found = []
     for event, move in machine.arrivals:
+        if ended and event.name not in space.plan.patient and not space.lingers(number):
+            continue
         if not machine.came(state, event):
-            if not ended or event.name in space.plan.patient or number in space.alone:
-                found.append(move)
-        elif event.many and not ended:
+            found.append(move)
+        elif event.many:
             found.append(machine.repeat(state, event))
     return [move for move in found if move.adds or move.sets]
 
 
-def _find_pile(space: Space, number: int, move: Move, after: State) -> Pile | None:
-    """A loop back along the path that leaves more behind each time it is run (S9); it closes where a firing ends."""
-    if move.label is None:
-        return None
-    size = len(space.machine.places)
-    last, cleared = number, set(move.clears)
-    fed = {place for event, arrival in space.machine.arrivals if event.many for place, _ in arrival.adds}
-    while number >= 0:
+def _without_limit(state: State, piling: frozenset[int] = frozenset()) -> State:
+    """The state in which places that pile up hold any number of events, once they hold more than a few."""
+    few = [MAX_EXACT if place in piling else OMEGA // 2 for place in range(len(state))]
+    return tuple([OMEGA if count > limit else count for count, limit in zip(state, few, strict=True)])
+
+
+def _find_pile(space: Space, number: int, move: Move, after: State, cleared: frozenset[int]) -> Pile | None:
+    """A loop back along the path that leaves more behind each time it is run (S9)."""
+    size, last, tried = len(space.machine.places), number, 0
+    turn, flags, hurried = [move], after[size:], _is_hurried(space, number, move)
+    while number >= 0 and tried < ROUNDS:
         before = space.states[number]
-        if before[size:] == after[size:] and all(map(le, before, after)):
-            grown = [place for place in range(size) if after[place] > before[place] and place not in cleared]
-            if grown and all(before[place] == after[place] for place in fed):
-                return Pile(number, last, move, tuple(grown))
-        step = space.via[number]
-        cleared |= set(step.clears) if step is not None else set()
+        sunk = _sunk(space.machine, before, after) if before[size:] == flags else None
+        if sunk is not None:
+            grown = tuple(p for p in range(size) if after[p] > before[p] and p not in cleared)
+            if grown and _is_new(space, after, grown):
+                if _repeats(space.machine, turn[::-1], sunk, grown):
+                    return Pile(number, last, move, grown, hurried)
+                tried += 1
+        via = space.via[number]
+        if via is not None:
+            turn.append(via)
+            hurried = hurried or _is_hurried(space, space.parent[number], via)
+        cleared = cleared | space.cleared[number] if number in space.cleared else cleared
         number = space.parent[number]
     return None
+
+
+def _is_hurried(space: Space, number: int, move: Move) -> bool:
+    """Whether the move is a further coming of an event while something moves."""
+    calm = space.rests.get(number) in ("waiting", "stalled")
+    return isinstance(move.label, Event) and not move.sets and not calm
+
+
+def _sunk(machine: Machine, before: State, after: State) -> State | None:
+    """The state after a turn, with debts that grow as deep as they get; None where other events are used up."""
+    sinking = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if new < old]
+    if not sinking:
+        return after
+    if not machine.signed.issuperset(sinking):
+        return None
+    return tuple(LEAST_OWED if place in sinking else count for place, count in enumerate(after))
+
+
+def _is_new(space: Space, after: State, grown: tuple[int, ...]) -> bool:
+    """Whether the search does not know yet that these places pile up."""
+    return space.pile is None or any(MAX_EXACT < after[place] < OMEGA for place in grown)
+
+
+def _repeats(machine: Machine, turn: list[Move], after: State, grown: tuple[int, ...]) -> bool:
+    """Whether a few more turns leave more behind each: what piles up may set a cancel region going."""
+    for _ in range(ROUNDS):
+        states = {after}
+        for move in turn:
+            states = {again for state in states for again in _once_more(machine, state, move)}
+        after = next((again for again in states if _more(after, again, grown)), ())
+        if not after:
+            return False
+    return True
+
+
+def _more(before: State, after: State, grown: tuple[int, ...]) -> bool:
+    enough = all(map(le, before, after))
+    return enough and all(before[place] < after[place] or after[place] == OMEGA for place in grown)
+
+
+def _once_more(machine: Machine, state: State, move: Move) -> Iterator[State]:
+    """The states after a move of this label, made from another state."""
+    label = move.label
+    if isinstance(label, Event):
+        event = next(event for event, _ in machine.arrivals if event.name == label.name)
+        moves = [machine.repeat(state, event) if machine.came(state, event) else move]
+    elif label is None:
+        moves = []
+    else:
+        rules = [n for n, rule in enumerate(machine.rules) if machine.net.steps[rule.step].name == label.step]
+        moves = [one for rule in rules for one in firings(machine, state, rule) if one.label == label]
+    for one in moves:
+        yield from map(_without_limit, machine.after(state, one, machine.signed)[1])
 
 
 # -- how a machine is searched so that little is seen and nothing is missed -----------------------------------
@@ -215,33 +329,34 @@ def shape_of(net: Net, ends: Callable[[Exit], bool] = ends_run) -> Shape:
     graph = step_graph(net, lambda step, way: not ends(way))
     looping = frozenset(step for loop in loops(graph) for step in loop)
     smooth = step_graph(net, lambda step, way: not way.failure and not ends(way))
-    turning = bool(loops(smooth)) or any(event.many for event in net.outside)
+    turning = bool(loops(smooth)) or any(event.many and event.name in net.awaited for event in net.outside)
     return Shape(looping, loop_heads(graph), turning, frozenset(reach(graph, looping)))
 
 
-def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = None) -> Space:
+def survey(
+    machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = None, rush: bool = False
+) -> Space:
     """All that the machine can do, up to the order of firings that do not touch each other."""
     free, patient = independent(machine)
-    many = any(event.many for event in machine.arriving)
     safe = not shape.looping or bounded(machine)
     looping = bool(shape.looping) or shape.turning
-    plan = Plan(free, patient, covers=many or not safe, edges=looping, goal=goal)
+    covers = bool(machine.recurring) or not safe
+    plan = Plan(free, patient, covers=covers, edges=looping, goal=goal, rush=rush)
     if safe:
         space = explore(machine, plan, budget)
-        space.relaxed = many
         if not looping or space.found is not None or not space.complete or not _stuck(space):
             return space
     held = shape.heads if safe else shape.beyond
     eager = frozenset(rule for rule in free if machine.rules[rule].step not in held)
-    space = explore(machine, plan._replace(eager=eager), budget)
-    space.relaxed = many
-    return space
+    return explore(machine, plan._replace(eager=eager), budget)
 
 
-def plain_search(machine: Machine, budget: Budget, edges: bool, goal: Goal | None = None) -> Space:
+def plain_search(
+    machine: Machine, budget: Budget, edges: bool, goal: Goal | None = None, until_pile: bool = False
+) -> Space:
     """Every order of everything: slow, and the first path found is a shortest one."""
-    many = any(event.many for event in machine.arriving)
-    return explore(machine, Plan(covers=many or goal is None, edges=edges, goal=goal), budget)
+    covers = bool(machine.recurring) or goal is None
+    return explore(machine, Plan(covers=covers, edges=edges, goal=goal, until_pile=until_pile), budget)
 
 
 def independent(machine: Machine) -> tuple[frozenset[int], frozenset[str]]:
@@ -259,11 +374,14 @@ def independent(machine: Machine) -> tuple[frozenset[int], frozenset[str]]:
 
 
 def touchy_places(machine: Machine) -> frozenset[int]:
-    """Places where order matters: those a cancel region empties, and those from which a firing takes by choice."""
+    """Places where order matters: those that set a cancel region going or that it empties, and those from which a
+    firing takes by choice."""
     found: set[int] = set()
     for rule in machine.rules:
         for part in rule.moves:
             found.update(place for move in part for place in move.clears)
+        if rule.begins:
+            found.update(place for bind in rule.binds for place in bind.takes)
         if len(rule.binds) > 1:
             found.update(place for bind in rule.binds for place in bind.takes)
         found.update(flag for bind in rule.binds for flag in bind.down)
@@ -405,6 +523,6 @@ def _sum(worth: dict[Group | int, Amount], put: dict[Group | int, int]) -> Amoun
 
 def given(machine: Machine) -> Iterator[tuple[int, int]]:
     """Places, with the events that are there at the beginning or may come from outside."""
-    yield from enumerate(machine.initial[: len(machine.places)])
+    yield from enumerate(machine.given[: len(machine.places)])
     for _, move in machine.arrivals:
         yield from move.adds

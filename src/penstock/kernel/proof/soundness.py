@@ -27,12 +27,13 @@ from penstock.kernel.proof.mistakes import (
     search_cleanups,
     trace_to_fail,
 )
-from penstock.kernel.proof.ordered import left_at, search_in_order, second_firing, standstill
+from penstock.kernel.proof.ordered import left_at, piles_up, search_in_order, search_left_over, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.search import Budget, Shape, Space, can_reach, plain_search, shape_of, survey
 from penstock.kernel.proof.trace import Event, Fire, Trace
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
+FIRST_ROUNDS = 3  # of a loop, of which the first may differ from all later ones
 MAX_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
 MAX_NUMBERS = 20_000_000  # in all states that are kept: a net with thousands of places would take gigabytes
 
@@ -48,8 +49,7 @@ class Main(NamedTuple):
 
     @property
     def alive(self) -> frozenset[int]:
-        rules = [self.space.machine.rules[rule] for rule in self.space.alive]
-        return frozenset(rule.step for rule in rules).union(*(rule.wakes for rule in rules))
+        return _alive(self.space)
 
     @property
     def can_fail(self) -> bool:
@@ -67,10 +67,10 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
     cleanups = search_cleanups(net, main.can_fail, main.alive, budget)
     unasked = fail_without_failure(net, main.whole, budget)
     twice = fires_twice(net, main.whole, main.alive, shape, budget)
-    ordered = _in_order(main)
-    searched = [main.space.complete, ordered.complete, unasked.complete, twice.complete]
+    ordered, leftover = _in_order(main), _leftover(main)
+    searched = [main.space.complete, ordered.complete, leftover.complete, unasked.complete, twice.complete]
     complete = all([*searched, *(cleanup.complete for cleanup in cleanups)])
-    seen = len(main.space.states) + unasked.states + twice.states + ordered.states
+    seen = len(main.space.states) + unasked.states + twice.states + ordered.states + leftover.states
     seen += sum(len(cleanup.space.states) for cleanup in cleanups)
     return Analysis(
         dead=_dead(main, cleanups),
@@ -78,8 +78,8 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
         no_end=_no_end(main, cleanups),
         unbounded=_unbounded(main) or _cleanup_unbounded(main, cleanups),
         fail_without_failure=unasked.found,
-        fires_twice=_twice_in_order(main, twice.found),
-        leftover=_leftover(main),
+        fires_twice=twice.found,
+        leftover=leftover.found,
         complete=complete,
         states=seen,
         covered=_covered(net, seen, complete),
@@ -89,12 +89,19 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
 
 def _dead(main: Main, cleanups: list[CleanUp]) -> tuple[str, ...]:
     """Steps that never fire. Where the search is cut short, only those that the drawing shows to be dead (S3)."""
-    net = main.net
+    net, space = main.net, main.space
     alive = main.alive.union(*(cleanup.alive for cleanup in cleanups))
-    seen = main.space.complete and not main.space.relaxed
-    if not seen or not all(cleanup.complete for cleanup in cleanups):
+    if space.hurried and len(alive) < len(net.steps):
+        space = survey(space.machine, main.shape, main.budget, rush=True)
+        alive |= _alive(space)
+    if not space.exhausted or not all(cleanup.complete for cleanup in cleanups):
         alive |= drawn_alive(net)
     return tuple(step.name for index, step in enumerate(net.steps) if index not in alive)
+
+
+def _alive(space: Space) -> frozenset[int]:
+    rules = [space.machine.rules[rule] for rule in space.alive]
+    return frozenset(rule.step for rule in rules).union(space.woken, *(rule.wakes for rule in rules))
 
 
 def _unsearched(net: Net) -> Analysis:
@@ -104,27 +111,18 @@ def _unsearched(net: Net) -> Analysis:
         dead=tuple(step.name for index, step in enumerate(net.steps) if index not in alive),
         complete=False,
         covered=_covered(net, 0, False),
-        assumes=_relaxed(net, any(event.many for event in net.outside)),
+        assumes=_relaxed(net),
     )
 
 
 def _in_order(main: Main) -> Answer[Deadlock | None]:
-    """A standstill that can be played; one that the counts find and the engine does not is looked for anew (S18)."""
+    """A standstill that can be played; one that the counts find and the engine does not is searched for again (S18)."""
     found = _deadlock(main)
     if found is None or any(step.keyed for step in main.net.steps):
         return Answer(found, True, 0)
     wiring = Wiring(main.net)
     played = standstill(wiring, found.trace)
     return search_in_order(wiring, main.budget) if played is None else Answer(played, True, 0)
-
-
-def _twice_in_order(main: Main, told: dict[str, Trace]) -> dict[str, Trace]:
-    """Beside cancel regions the counts let steps begin late: only a second firing that can be played is told (S18)."""
-    if not any(step.cancels for step in main.net.steps) or any(step.keyed for step in main.net.steps):
-        return told
-    wiring = Wiring(main.net)
-    found = {name: second_firing(wiring, name, trace, main.budget) for name, trace in told.items()}
-    return {name: trace for name, trace in found.items() if trace is not None}
 
 
 def _deadlock(main: Main) -> Deadlock | None:
@@ -143,35 +141,30 @@ def _stalled(machine: Machine, state: State) -> bool:
     return at_rest(machine, state) and meaning_of_rest(machine, state) == "stalled"
 
 
-def _leftover(main: Main) -> Leftover | None:
-    """A shortest way to success that leaves events of the run at a join."""
-    space, machine = main.space, main.space.machine
-    for number, meaning in space.rests.items():
-        if meaning != "succeeded" or not main.net.names_ok:
-            continue
+def _leftover(main: Main) -> Answer[Leftover | None]:
+    """A shortest way to success that leaves events of the run at a join, played as the standstill is (S18)."""
+    space, machine, doubted = main.space, main.space.machine, False
+    goals = [number for number, meaning in space.rests.items() if meaning == "succeeded"]
+    for number in goals if main.net.names_ok else ():
         waiting = _at_joins(machine, space.states[number])
         trace = shown(main.whole, space.trace(number), _succeeded) if waiting else None
-        step = machine.places[waiting[0]].step if waiting else -1
-        trace = None if trace is None else _played(main, trace, main.net.steps[step])
+        if trace is None:
+            continue
+        if main.budget.out_of_time():
+            return Answer(None, False, 0)
+        step = machine.places[waiting[0]].step
+        names = tuple(n for p in waiting if machine.places[p].step == step for n in machine.places[p].names)
+        trace = _played(main, trace, main.net.steps[step])
         if trace is not None:
-            names = (machine.places[place].names for place in waiting if machine.places[place].step == step)
-            events = tuple(name for part in names for name in part)
-            return Leftover(trace, main.net.steps[step].name, events)
-    return None
+            return Answer(Leftover(trace, main.net.steps[step].name, names), True, 0)
+        doubted = True
+    return search_left_over(Wiring(main.net), main.budget, _joins) if doubted else Answer(None, True, 0)
 
 
 def _played(main: Main, trace: Trace, step: Step) -> Trace | None:
-    """The trace, as it is or with its outside events first, if events stay at the step when it is played (S18).
-
-    Beside cancel regions only joins that mix inside and outside events are asked: elsewhere no queue decides.
-    """
-    outside = set(main.net.outside_names())
-    slots = [set(slot.events) for slot in step.slots if not slot.need]
-    mixes = any(events & outside and events - outside for events in slots)
-    if any(one.keyed or (one.cancels and not mixes) for one in main.net.steps):
+    """The trace, as it is or with its outside events first, if events stay at the step when it is played (S18)."""
+    if any(one.keyed for one in main.net.steps):
         return trace
-    if main.budget.out_of_time():
-        return None
     early = tuple(sorted(trace, key=lambda item: isinstance(item, Fire)))
     wiring = Wiring(main.net)
     return next((one for one in (trace, early) if step.name in left_at(wiring, one)), None)
@@ -213,11 +206,12 @@ def _unbounded(main: Main) -> Unbounded | None:
     """A loop that piles events up, told as the way to it and one turn."""
     if main.space.pile is None:
         return None
-    plain = plain_search(main.space.machine, main.budget._replace(states=SHORTEST), edges=False)
-    return _pile_of(plain, main.whole) or _pile_of(main.space, main.whole)
+    short = main.budget._replace(states=SHORTEST)
+    plain = plain_search(main.space.machine, short, edges=False, until_pile=True)
+    return _pile_of(plain, main.whole, played=True) or _pile_of(main.space, main.whole, played=True)
 
 
-def _pile_of(space: Space, whole: Machine) -> Unbounded | None:
+def _pile_of(space: Space, whole: Machine, played: bool = False) -> Unbounded | None:
     pile = space.pile
     if pile is None:
         return None
@@ -228,7 +222,11 @@ def _pile_of(space: Space, whole: Machine) -> Unbounded | None:
     place = space.machine.places[pile.places[0]]
     fired = _fired(whole.net, trace[len(prefix) :])
     name = next((name for name in place.names if name in fired), place.names[0])
-    return Unbounded(trace, whole.net.steps[place.step].name, name)
+    step = whole.net.steps[place.step].name
+    played = played and not any(one.keyed for one in whole.net.steps)
+    if played and not piles_up(whole.net, prefix, trace, step):
+        return None
+    return Unbounded(trace, step, name)
 
 
 def _fired(net: Net, turn: Trace) -> set[str]:
@@ -240,14 +238,20 @@ def _fired(net: Net, turn: Trace) -> set[str]:
 def _grows(whole: Machine, prefix: Trace, trace: Trace, places: list[object]) -> bool:
     """Whether the turn that follows the prefix can be repeated for ever and leaves more behind each time (S9)."""
     numbers = [number for number, place in enumerate(whole.places) if place in places]
-    turn = trace[len(prefix) :]
-    for before in replay(whole, prefix):
-        for after in replay(whole, turn, before):
-            sinking = {place for place in whole.signed if after[place] < before[place]}
-            low = tuple(NEVER if place in sinking else count for place, count in enumerate(before))
-            if any(_more(low, again, sinking, numbers) for again in replay(whole, turn, low)):
-                return True
+    turn, starts = trace[len(prefix) :], replay(whole, prefix)
+    for _ in range(FIRST_ROUNDS):
+        ends = {before: replay(whole, turn, before) for before in starts}
+        if any(_sinks(whole, turn, before, after, numbers) for before in ends for after in ends[before]):
+            return True
+        starts = set().union(*ends.values())
     return False
+
+
+def _sinks(whole: Machine, turn: Trace, before: State, after: State, numbers: list[int]) -> bool:
+    """Whether the turn leaves more behind however deep the debts are that it makes deeper."""
+    sinking = {place for place in whole.signed if after[place] < before[place]}
+    low = tuple(NEVER if place in sinking else count for place, count in enumerate(before))
+    return any(_more(low, again, sinking, numbers) for again in replay(whole, turn, low))
 
 
 def _more(before: State, after: State, sinking: set[int], numbers: list[int]) -> bool:
@@ -279,16 +283,16 @@ def _way_to(main: Main, end: str | None) -> Trace:
 def _assumes(net: Net, space: Space) -> tuple[str, ...]:
     """What the search took to be freer than it is."""
     owes = any(state[place] <= LEAST_OWED for place in space.machine.signed for state in space.states)
-    return (*_relaxed(net, space.relaxed), *(("need",) if owes else ()))
+    return (*_relaxed(net), *(("need",) if owes else ()))
 
 
-def _relaxed(net: Net, many: bool) -> tuple[str, ...]:
+def _relaxed(net: Net) -> tuple[str, ...]:
     slots = [slot for step in net.steps for slot in step.slots]
     found = {
         "match": any(step.keyed for step in net.steps),
         "cancels": any(step.cancels for step in net.steps),
         "rest: keep": any(slot.keep for slot in slots),
-        "many": many,
+        "many": any(event.many and event.name in net.awaited for event in net.outside),
     }
     return tuple(name for name, relaxed in found.items() if relaxed)
 

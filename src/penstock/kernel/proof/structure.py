@@ -134,6 +134,15 @@ def fillable(net: Net, given: Iterable[str], follows: Callable[[Step, Exit], boo
     return frozenset(alive)
 
 
+def upstream(net: Net, graph: Graph, steps: Iterable[int]) -> set[int]:
+    """The steps, those that may feed them, and those that cancel any of these."""
+    back = reverse(graph)
+    for index, step in enumerate(net.steps):
+        for victim in (other for other, one in enumerate(net.steps) if one.name in step.cancels):
+            back[victim].add(index)
+    return reach(back, steps)
+
+
 def main_names(net: Net) -> set[str]:
     """Events that are there without any step: START and what may come from outside."""
     return {START, *net.outside_names()}

@@ -1,1 +1,4 @@
-"""Runs as bytes: snapshots, history and messages, each payload encoded once."""
+"""Runs as bytes: snapshots, history and messages, each payload encoded once.
+
+Not here: I/O, and the JSON that callers see (`flow.views`).
+"""

@@ -25,12 +25,21 @@ from penstock.flow.model.run import (
 from penstock.flow.model.tags import NO_TAGS, Tag, TagChange, Tags
 from penstock.kernel.marking import Marking, Taken, Token
 from penstock.runtime.codec.encoder import Packer
-from penstock.runtime.codec.format import APART, ENTRY_KINDS, FORMAT, INPUT, MARK, PLAIN, Body, PlainHead
+from penstock.runtime.codec.format import (
+    ENTRY_KINDS,
+    FORMAT,
+    INPUT,
+    MARK,
+    PLAIN,
+    SEPARATE_CODE,
+    Body,
+    PlainHead,
+)
 from penstock.store.rows.change import Part
 
 
-class Unreadable(Exception):
-    """Written by a later Penstock, or damaged: it is left alone and told of."""
+class CorruptRecord(Exception):
+    """Written by a later Penstock, or damaged: it is left unchanged and reported."""
 
 
 class Ref:
@@ -47,7 +56,7 @@ SAME = object()
 
 
 def _hook(code: int, data: memoryview) -> Any:
-    return Ref(bytes(data)) if code == APART else SAME
+    return Ref(bytes(data)) if code == SEPARATE_CODE else SAME
 
 
 decode = Decoder(ext_hook=_hook).decode
@@ -63,9 +72,9 @@ class Stored:
             self._may_refer = [decoded for body, decoded in self._pieces(header, head) if MARK in body]
             formats = self._header[0], self._head[0]
         except Exception as error:
-            raise Unreadable(str(error)) from error
+            raise CorruptRecord(str(error)) from error
         if formats not in ((FORMAT, FORMAT), (FORMAT, PLAIN)):
-            raise Unreadable(f"its format is {formats[1]}, this Penstock knows {FORMAT} and {PLAIN}")
+            raise CorruptRecord(f"its format is {formats[1]}, this Penstock knows {FORMAT} and {PLAIN}")
         self._plain = head if formats[1] == PLAIN else None
         self._bodies: dict[bytes, Any] = {}
 
@@ -92,7 +101,7 @@ class Stored:
                 self._snapshot() if self._plain is None else decode_plain(self._plain, self._header_value())
             )
         except Exception as error:
-            raise Unreadable(f"{type(error).__name__}: {error}") from error
+            raise CorruptRecord(f"{type(error).__name__}: {error}") from error
 
     def _value(self, value: Any) -> Any:
         return self._bodies[value.digest] if type(value) is Ref else value
@@ -158,7 +167,7 @@ class Stored:
             steps=Map({name: self._state(state) for name, state in body.steps.items()}),
             failed=self._firings(body.failed),
             halted=self._firings(body.halted),
-            kept=Map({tuple(key): self._firing(firing) for key, firing in body.kept}),
+            reused=Map({tuple(key): self._firing(firing) for key, firing in body.reused}),
             came=Map(body.came),
             keys=Map({(name, value): number for (name, value), number in body.keys}),
             disabled=Map(body.disabled),

@@ -19,13 +19,13 @@ from penstock.flow.model.run import Element, Failure, Firing, Header, Origin, Sn
 from penstock.flow.model.tags import Tags
 from penstock.kernel.marking import Token
 from penstock.runtime.codec.format import (
-    APART,
     ENTRY_KINDS,
     FORMAT,
-    INLINE,
     INPUT,
+    MAX_INLINE_BYTES,
     PLAIN,
     SAME_CODE,
+    SEPARATE_CODE,
     Body,
     PlainHead,
     encode,
@@ -70,16 +70,16 @@ class Packer:
         if known is None and (known := self._before.get(key)) is not None:
             self._keep(key, known)
         if known is not None:
-            if known[2] > INLINE:
+            if known[2] > MAX_INLINE_BYTES:
                 self.apart += known[2]
             return known[1]
         body = encode(value)
         raw = Raw(body)
-        if len(body) > INLINE:
+        if len(body) > MAX_INLINE_BYTES:
             digest = blake2b(body, digest_size=16).digest()
             self.fresh += ((digest, body),)
             self.apart += len(body)
-            raw = Raw(encode(Ext(APART, digest)))
+            raw = Raw(encode(Ext(SEPARATE_CODE, digest)))
             self._keep(key, (value, raw, len(body)))
         else:
             if self._round is _NONE:
@@ -88,8 +88,8 @@ class Packer:
         return raw
 
     def adopt(self, value: Any, digest: bytes, size: int) -> None:
-        """A payload that lies in the store already."""
-        self._keep(id(value), (value, Raw(encode(Ext(APART, digest))), size))
+        """A payload that the store already has."""
+        self._keep(id(value), (value, Raw(encode(Ext(SEPARATE_CODE, digest))), size))
 
     @property
     def weight(self) -> int:
@@ -140,7 +140,7 @@ class HeadEncoder:
 
     def __call__(self, was: Snapshot) -> bytes:
         plain = None if self._large else encode_plain(was)
-        self.plain = plain is not None and len(plain) <= INLINE
+        self.plain = plain is not None and len(plain) <= MAX_INLINE_BYTES
         if plain is not None:
             if self.plain:
                 return plain
@@ -216,7 +216,7 @@ class _Writing:
             elements=[encode_element(each, pack) for key, each in was.elements.items() if key[1] is None],
             failed=self.firings(was.failed),
             halted=self.firings(was.halted),
-            kept=[(key, self.firing(firing)) for key, firing in was.kept.items()] if was.kept else (),
+            reused=[(key, self.firing(firing)) for key, firing in was.reused.items()] if was.reused else (),
             came=dict(was.came) if was.came else _NOTHING,
             keys=_pairs(was.keys),
             disabled=dict(was.disabled) if was.disabled else _NOTHING,
@@ -324,7 +324,7 @@ def encode_parts(
 
 def _fans(snapshot: Snapshot) -> dict[int, Firing]:
     """The firings of `each` steps that the snapshot still knows."""
-    maps: tuple[Map[Any, Firing], ...] = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.kept)
+    maps: tuple[Map[Any, Firing], ...] = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.reused)
     return {each.number: each for map in maps if map for each in map.values() if each.total is not None}
 
 
@@ -342,7 +342,7 @@ def encode_plain(was: Snapshot) -> bytes | None:
     None where there is something that it has no field for.
     """
     marking = was.marking
-    if was.ending or was.error or was.put_off or was.results or was.failed or was.halted or was.kept:
+    if was.ending or was.error or was.put_off or was.results or was.failed or was.halted or was.reused:
         return None
     if was.keys or was.disabled or was.aside or was.agenda or marking.owed or marking.complete:
         return None
@@ -382,7 +382,7 @@ def encode_page(history: Sequence[Entry], pack: Packer) -> bytes:
     """The entries of one decision, which all have one time. A payload that neighbours share is in it once."""
     body = _encode_page(history, None)
     # So short a page holds nothing large. Else each payload is looked at by itself.
-    return body if len(body) <= INLINE else _encode_page(history, pack)
+    return body if len(body) <= MAX_INLINE_BYTES else _encode_page(history, pack)
 
 
 def _encode_page(history: Sequence[Entry], pack: Packer | None) -> bytes:

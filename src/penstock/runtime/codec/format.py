@@ -17,14 +17,14 @@ from penstock.kernel.marking import Join, Place, Token
 FORMAT, PLAIN = 1, 2
 """The first item of a head: one whose parts share what they can, and one with nothing rare about it."""
 
-INLINE = 2048
-"""Bytes up to which a payload is kept in place; a larger one is stored once a run, however often it is used."""
+MAX_INLINE_BYTES = 2048
+"""Largest payload that is stored in place; a larger one is stored once per run, however often it is used."""
 
-APART, SAME_CODE = 1, 2
-"""Codes of extensions: a payload that is kept apart; inside a history page, that of the last entry with one."""
+SEPARATE_CODE, SAME_CODE = 1, 2
+"""Codes of extensions: a payload stored separately; inside a history page, the same payload as the last entry's."""
 
 encode = Encoder().encode
-MARK = encode(Ext(APART, bytes(16)))[:2]
+MARK = encode(Ext(SEPARATE_CODE, bytes(16)))[:2]
 """How a reference to a payload that is kept apart begins: bytes without it need not be searched for one."""
 
 INPUT = "i"
@@ -57,7 +57,7 @@ class Body(Struct, array_like=True):
     elements: Any
     failed: Any
     halted: Any
-    kept: Any
+    reused: Any
     came: Any
     keys: Any
     disabled: Any

@@ -1,4 +1,4 @@
-"""What is posted to a run and comes true later: occurrences, and the wish for a child run."""
+"""Messages that are posted to a run and take effect later: inputs, and requests to start a child run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct, ValidationError
 from msgspec.msgpack import Decoder
 
 from penstock.flow.model.run_input import RunInput
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.format import encode
 
 
@@ -36,4 +36,4 @@ def decode_message(body: bytes) -> Message:
         message: Message = _decode(body)
         return message
     except (ValidationError, ValueError) as error:
-        raise Unreadable(str(error)) from error
+        raise CorruptRecord(str(error)) from error

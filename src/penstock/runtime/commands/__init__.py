@@ -1,5 +1,5 @@
 """What callers do to runs: start, emit, cancel, pause, retry, repair, one or many.
 
-Each checks its input and who may do it, then hands an input to the run.
-Reading is in `queries`.
+Each checks its input and the caller's permission, then hands an input to the run.
+Not here: reading, which is in `queries`.
 """

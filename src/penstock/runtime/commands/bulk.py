@@ -1,4 +1,4 @@
-"""The same done to many runs: those that a filter finds and that it can be done to, batch by batch."""
+"""One action on many runs: those that match a filter and allow it, batch by batch."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from penstock.store.errors import StoreError
 from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter
 
-BATCH = 100
+MAX_BATCH = 100
 MAX_RUNS = 10_000
-"""Runs that one call acts on; who wants more asks again."""
+"""Runs that one call acts on; callers repeat the call for more."""
 
-SHOWN = 20
+MAX_SHOWN_ERRORS = 20
 
 
 class Progress(Struct):
-    """How far it is. `refused`: the run had gone on meanwhile; `errors` are the first few of all others."""
+    """The progress. `refused`: the run had advanced meanwhile; `errors` are the first few of all others."""
 
     action: str
-    count: int = 0  # runs that fit, as far as they were looked at
+    count: int = 0  # matching runs, as far as they were read
     done: int = 0
     refused: int = 0
     failed: int = 0
@@ -61,7 +61,7 @@ async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any
 async def act_on_many(
     store: RunViews, commands: Commands, filter: Filter, action: str, most: int = MAX_RUNS, **more: Any
 ) -> AsyncIterator[Progress]:
-    """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
+    """Act, newest first, and yield the progress after every batch. Runs that start meanwhile are not affected."""
     progress = Progress(action)
     narrowed = applicable(filter, action)
     until = await store.now() + timedelta(microseconds=1)
@@ -69,13 +69,13 @@ async def act_on_many(
         until = min(until, filter.until)
     left = min(most, MAX_RUNS)
     while narrowed is not None and left > 0:
-        page = replace(narrowed, until=until, limit=min(BATCH, left) + 1)
+        page = replace(narrowed, until=until, limit=min(MAX_BATCH, left) + 1)
         try:
             rows = await store.runs(page)
         except StoreError as error:
             if not progress.count:
                 raise
-            # What was done so far must be told: to repeat all of it would do some of it twice.
+            # Report what was done so far: repeating all of it would do some of it twice.
             progress.more = True
             progress.errors.append({"run": "", "code": error.code, "message": str(error)})
             yield progress
@@ -105,5 +105,5 @@ async def _one(progress: Progress, do: Callable[[str], Awaitable[Any]], run: str
         progress.refused += 1
     except PenstockError as error:
         progress.failed += 1
-        if len(progress.errors) < SHOWN:
+        if len(progress.errors) < MAX_SHOWN_ERRORS:
             progress.errors.append({"run": run, "code": error.code, "message": str(error)})

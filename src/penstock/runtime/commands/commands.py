@@ -1,4 +1,4 @@
-"""What callers do to runs: start them, fire events into them, hold, mend and end them."""
+"""What callers do to runs: start them, fire events into them, pause, retry and cancel them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ from penstock.flow.model.run_input import (
 from penstock.flow.values.key_text import key_text
 from penstock.flow.values.payload import is_storable
 from penstock.runtime.codec.messages import StartChild
-from penstock.runtime.commands.authority import approvals_in, reject_recursion
-from penstock.runtime.commands.ownership import Managed
+from penstock.runtime.commands.approval_bypass import approvals_in, reject_approval_bypass
+from penstock.runtime.commands.ownership import Managed, Owners
 from penstock.runtime.commands.validation import (
     checked_event,
+    checked_input,
     not_disabled,
     plain_event,
     plain_payload,
@@ -50,7 +51,6 @@ from penstock.runtime.decisions.decision import Request
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
-    InvalidInput,
     NotFound,
     NotRetryable,
     RunEnded,
@@ -66,18 +66,18 @@ from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.call_outcome import current_call, note_change
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, WorkflowVersions
-from penstock.store.rows.change import Post, Seen
+from penstock.store.rows.change import EventId, Post
 from penstock.store.rows.rows import WorkflowState
 
-log = logging.getLogger("penstock.intake")
+log = logging.getLogger("penstock.commands")
 
 Look = Callable[[str], Awaitable[CachedRun]]
 
-TRIES = 10
-"""How often a start is made anew because a pause came or went."""
+MAX_PAUSE_CONFLICTS = 10
+"""How often a call is repeated because a pause came or went meanwhile."""
 
 OUTCOME_RETRY_DELAYS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Seconds between the questions whether a start of which nobody knows was done."""
+"""Seconds between checks of a start whose outcome is unknown."""
 
 
 _CHANGING = ("accepted", "recorded")
@@ -98,13 +98,14 @@ class Commands:
         self,
         store: CommandRows,
         flows: FlowCache,
+        owners: Owners,
         clock: StoreClock,
         submit: Callable[[Request], None],
         look: Look,
         ids: Callable[[], str],
     ) -> None:
-        self._store, self._flows, self._clock, self._look = store, flows, clock, look
-        self._submit, self._ids = submit, ids
+        self._store, self._flows, self._owners, self._clock = store, flows, owners, clock
+        self._look, self._submit, self._ids = look, submit, ids
         self._children = BackgroundTasks(log, "a child run did not begin yet")
         self.duplicates = 0
 
@@ -153,7 +154,7 @@ class Commands:
                 version=flow.version,
                 subject=subject,
                 labels={**(flow.definition.labels or {}), **(labels or {})},
-                input=fitting(flow, given),
+                input=given if flow.definition.params is None else checked_input(flow, given),
                 rerun_of=rerun_of,
                 tags=own,
                 by=CALLER_NAME.get(),
@@ -179,10 +180,10 @@ class Commands:
         posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Make the run of the version, or of the newest; held where its workflow or the installation is paused."""
-        if workflow in self._flows.managers:
-            self._flows.managers.validate(workflow)
+        if workflow in self._owners:
+            self._owners.authorize(workflow)
         believed: WorkflowState | None = None
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
             if read is not None and state == believed:
                 return "superseded"  # the wish was taken back
@@ -204,7 +205,7 @@ class Commands:
             if answer != "superseded":
                 return answer
             self._flows.forget()  # a pause came or went, or something was published
-        raise restless(workflow)
+        raise pause_flapping_error(workflow)
 
     async def _make(
         self,
@@ -238,18 +239,18 @@ class Commands:
     async def _known(self, workflow: str, key: str, digests: Collection[bytes]) -> RunId:
         """The run that a key started before. Raises IdempotencyMismatch where it was started otherwise."""
         known = await self._store.start_key(workflow, key)
-        assert known is not None, "a start key was known and is not there"
+        assert known is not None, "a start key was known and does not exist"
         self.duplicates += 1
         if known[1] not in digests:  # the input alone: an old row
             raise IdempotencyMismatch(key, known[0])
         return RunId(known[0])
 
     def begin_child(self, message: int, run: str, request: StartChild) -> None:
-        """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
+        """Start the child run that a message requests; errors are reported to its parent."""
         self._children.begin(self._begin_child(message, run, request))
 
     def stop(self) -> None:
-        """Begin no more child runs; their messages are read again by whoever goes on."""
+        """Start no more child runs; another node will read their messages."""
         self._children.cancel()
 
     async def _begin_child(self, message: int, run: str, request: StartChild) -> None:
@@ -263,7 +264,7 @@ class Commands:
             self._submit(Request(request.parent, refusal(run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)
-        except Exception as error:  # its message would be read again for ever, and nobody see why
+        except Exception as error:  # its message would be read again forever, and nobody would see why
             log.exception("child run %s cannot begin", run)
             why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
             self._submit(Request(request.parent, refusal(run, why), read=message))
@@ -288,7 +289,7 @@ class Commands:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload, SlotFull."""
         validate_texts(event=event.event)
         validate_keys(id=event.id)
-        seen = None if event.id is None else Seen(run, event.id)
+        seen = None if event.id is None else EventId(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
         return self._counted(await self._event(live, event, seen))
@@ -337,8 +338,8 @@ class Commands:
                 return
         raise UndeclaredEvent(None, event, sorted(known))
 
-    async def _event(self, live: CachedRun, event: Outside, seen: Seen | None) -> Answer:
-        self._flows.managers.validate(live.flow.name)
+    async def _event(self, live: CachedRun, event: Outside, seen: EventId | None) -> Answer:
+        self._owners.authorize(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
         validate_room(live.flow, live.snapshot, event)
@@ -353,12 +354,12 @@ class Commands:
     async def cancel(self, run: str, force: bool = False, reason: str | None = None) -> None:
         """Raises UnknownRun, RunEnded, and Managed where `force` would leave its clean-up out."""
         if force:
-            self._flows.managers.validate((await self.look(run)).flow.name)
+            self._owners.authorize((await self.look(run)).flow.name)
         await self._act(run, Canceled(force, reason))
 
     async def pause(self, run: str) -> None:
         """Raises UnknownRun, RunEnded, Managed."""
-        self._flows.managers.validate((await self.look(run)).flow.name)
+        self._owners.authorize((await self.look(run)).flow.name)
         await self._act(run, Paused())
 
     async def resume(self, run: str) -> None:
@@ -372,17 +373,17 @@ class Commands:
     async def retry(self, run: str, step: str | None = None) -> None:
         """Put back what failed. Raises UnknownRun, NotRetryable, Invalid, Managed."""
         flow = (await self.look(run)).flow
-        self._flows.managers.validate(flow.name)
+        self._owners.authorize(flow.name)
         validate_step(flow, step)
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             _, state = await self._flows.newest(flow.name)
             answer = await self.ask(run, Retried(step, wider_pauses(state)))
             if answer == "refused":
                 raise not_retryable((await self.look(run)).snapshot, step)
             if answer != "superseded":
                 return
-            self._flows.forget()  # a pause came or went meanwhile, or the run went on
-        raise restless(flow.name)
+            self._flows.forget()  # a pause came or went meanwhile, or the run advanced
+        raise pause_flapping_error(flow.name)
 
     async def rerun(
         self, run: str, version: int | None = None, input: Any = None, begun: BegunFrom | None = None
@@ -406,9 +407,9 @@ class Commands:
         Raises UnknownStep, Invalid, RunEnded, Managed, NotTheirs, NotSeparate.
         """
         live = await self.look(run)
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         if port is not None:
-            await reject_recursion(self._store, live, approvals_in(live.flow, [step]))
+            await reject_approval_bypass(self._store, live, approvals_in(live.flow, [step]))
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -422,7 +423,7 @@ class Commands:
         """The run as it is. Raises UnknownRun."""
         return await self._look(run)
 
-    def ask(self, run: str, run_input: RunInput, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
+    def ask(self, run: str, run_input: RunInput, *, seen: EventId | None = None) -> asyncio.Future[Answer]:
         """Let one thing happen; how it was taken, once it is durable."""
         return self._answered(Request(run, run_input, seen=seen, audit=audit_for(run)))
 
@@ -448,7 +449,7 @@ class Commands:
 
 
 async def _find_outcome(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
-    """Who starts a run must not be told to start another where the first may be there: its id tells."""
+    """A caller must not start a second run if the first may exist: its id says which one."""
     for wait in OUTCOME_RETRY_DELAYS:
         await asyncio.sleep(wait)
         try:
@@ -468,7 +469,7 @@ def _child_header(run: RunId, request: StartChild, by: str | None, flow: Flow) -
         version=flow.version,
         subject=request.subject,
         labels=flow.definition.labels or {},
-        input=fitting(flow, plain_payload(request.input, "the input")),
+        input=checked_input(flow, plain_payload(request.input, "the input")),
         parent=request.parent,
         by=by,
     )
@@ -480,17 +481,10 @@ def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:
     return NotRetryable(snapshot.run.id, snapshot.status, step if failed else None)
 
 
-def restless(workflow: str) -> PenstockError:
-    """Pauses come and go faster than anything can be decided."""
-    return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
+def pause_flapping_error(workflow: str) -> PenstockError:
+    """The error for pauses that come and go faster than a call is decided."""
+    return PenstockError(f"'{workflow}' keeps being paused and resumed; try again")
 
 
 def _digest(asked: Any) -> bytes:
     return blake2b(key_text(asked).encode(), digest_size=16).digest()
-
-
-def fitting(flow: Flow, input: Any) -> Any:
-    """The input, where it is one of the workflow. Raises InvalidInput."""
-    if flow.definition.params is not None and (problems := flow.input_problems(input)):
-        raise InvalidInput(flow.name, problems)
-    return input

@@ -1,4 +1,4 @@
-"""Workflows that an application runs for itself: what people do to their runs by hand would go past the application."""
+"""Workflows that an application runs for itself: people may not change their runs behind its back."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Managed(Conflict):
 
 
 class Owners(dict[str, str]):
-    """Who manages a workflow of this process, by its name; the tokens under `/custom/<workflow>/` are theirs, too."""
+    """The owner of each workflow of this process that has one; it also owns the tokens under `/custom/<workflow>/`."""
 
-    def validate(self, workflow: str) -> None:
-        """Raises Managed where the caller is not the application itself."""
+    def authorize(self, workflow: str) -> None:
+        """Raises Managed if the workflow has an owner and the caller is somebody else."""
         by = self.get(workflow)
         if by is not None and _ACTS.get() != workflow:
             raise Managed(workflow, by)
 
     def offer(self, incident: dict[str, Any]) -> dict[str, Any]:
-        """An incident without what would be refused to people, and with whose it is."""
+        """An incident with only the actions that people may take, and with the owner of its workflow."""
         by = self.get(incident.get("workflow") or "")
         if by is None:
             return incident
@@ -40,13 +40,13 @@ class Owners(dict[str, str]):
         return {**incident, "actions": allowed, "text": f"{incident['text']}. It belongs to {by}"}
 
     def under(self, beginning: str) -> list[str]:
-        """The workflows that others than the caller manage and whose names begin so."""
+        """The workflows with this prefix that belong to an owner other than the caller."""
         return [name for name in self if name.startswith(beginning) and _ACTS.get() != name]
 
 
 @contextmanager
 def acting_for(workflow: str) -> Iterator[None]:
-    """What is done meanwhile is done by the application that manages the workflow."""
+    """Act as the application that owns the workflow."""
     token = _ACTS.set(workflow)
     try:
         yield

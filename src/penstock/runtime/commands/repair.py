@@ -1,4 +1,4 @@
-"""People mend runs: each repair is decided like anything else that happens to a run, and written in its history."""
+"""Repairs by people: each is decided like any other input of a run, and recorded in its history."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from penstock.flow.model.plan import Plan
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.model.tags import visible
-from penstock.runtime.commands.authority import approvals_in, approvals_left_out, reject_recursion
-from penstock.runtime.commands.commands import TRIES, Commands, restless
-from penstock.runtime.commands.validation import plain_payload
+from penstock.runtime.commands.approval_bypass import approvals_in, approvals_left_out, reject_approval_bypass
+from penstock.runtime.commands.commands import MAX_PAUSE_CONFLICTS, Commands, pause_flapping_error
+from penstock.runtime.commands.ownership import Owners
+from penstock.runtime.commands.validation import checked_input, plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
@@ -37,8 +38,16 @@ MAX_EVENTS = 1_000
 class RepairCommands:
     """Repairs of runs. What it answers is durable."""
 
-    def __init__(self, store: Approvals, commands: Commands, flows: FlowCache, clock: StoreClock) -> None:
-        self._store, self._commands, self._flows, self._clock = store, commands, flows, clock
+    def __init__(
+        self, store: Approvals, commands: Commands, flows: FlowCache, owners: Owners, clock: StoreClock
+    ) -> None:
+        self._store, self._commands, self._flows, self._owners, self._clock = (
+            store,
+            commands,
+            flows,
+            owners,
+            clock,
+        )
 
     async def repair(
         self,
@@ -52,7 +61,7 @@ class RepairCommands:
     ) -> dict[str, Any]:
         """Put events into slots and take others out; `{seq, will_fire}`: the steps that begin by it.
 
-        `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed, and `outlook`
+        `expect` is the `seq` of the marking that the caller saw. With `dry_run` nothing is changed, and `outlook`
         says whether the run could still end.
         Raises UnknownRun, Invalid, RunEnded, Changed, NotTheirs, NotSeparate.
         """
@@ -60,9 +69,9 @@ class RepairCommands:
             raise Invalid(f"a repair puts and takes up to {MAX_EVENTS:,} events: make several of it")
         puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
         request = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             live = await self._commands.look(run)
-            await self._reject_recursion(live, approvals_left_out(live, puts))
+            await self._reject_approval_bypass(live, approvals_left_out(live, puts))
             plan = self._try(live, request)
             if dry_run:
                 return _repair_answer(plan) | {"outlook": reachability_of(live.flow, plan.snapshot)}
@@ -74,7 +83,7 @@ class RepairCommands:
     def _try(self, live: CachedRun, request: Repaired) -> Plan:
         """What the repair leads to. Raises RunEnded, Changed, Invalid."""
         snapshot, now = live.snapshot, self._clock.now()
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         if snapshot.ended:
             raise RunEnded(snapshot.run.id, snapshot.status)
         if request.expect is not None and request.expect != snapshot.seq:
@@ -92,23 +101,25 @@ class RepairCommands:
         Raises UnknownRun, UnknownStep, Invalid, NotSkippable, NotTheirs, NotSeparate.
         """
         request = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
-        for _ in range(TRIES):
+        for _ in range(MAX_PAUSE_CONFLICTS):
             live = await self._commands.look(run)
             self._validate_skip(live, request)
-            await self._reject_recursion(live, approvals_in(live.flow, [step]))
+            await self._reject_approval_bypass(live, approvals_in(live.flow, [step]))
             if live.snapshot.ended:
                 _, state = await self._flows.newest(live.flow.name)
                 request = replace(request, paused=wider_pauses(state))
             if await self._commands.ask(run, request) == "accepted":
                 return
-            self._flows.forget()  # a pause came or went meanwhile, or the run went on
-        raise restless(live.flow.name)
+            self._flows.forget()  # a pause came or went meanwhile, or the run advanced
+        raise pause_flapping_error(live.flow.name)
 
-    async def _reject_recursion(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
-        await reject_recursion(self._store, live, steps, begins)
+    async def _reject_approval_bypass(
+        self, live: CachedRun, steps: Sequence[str], begins: bool = False
+    ) -> None:
+        await reject_approval_bypass(self._store, live, steps, begins)
 
     def _validate_skip(self, live: CachedRun, request: Skipped) -> None:
-        self._flows.managers.validate(live.flow.name)
+        self._owners.authorize(live.flow.name)
         known = live.flow.steps.get(request.step)
         if known is None:
             raise UnknownStep(live.flow.name, request.step, live.flow.steps)
@@ -129,13 +140,14 @@ class RepairCommands:
         """
         live = await self._commands.look(run)
         header = live.snapshot.run
-        self._flows.managers.validate(header.workflow)
-        fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
-        passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
-        await self._reject_recursion(live, sorted(passed), begins=True)
+        self._owners.authorize(header.workflow)
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)
+        given = None if input is None else checked_input(flow, plain_payload(input, "the input"))
+        fork = await _fork_before(store, live, step, given)
+        passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
+        await self._reject_approval_bypass(live, sorted(passed), begins=True)
         wrong = repair_error(DecisionState(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
         if step not in flow.steps or wrong is not None:
             why = wrong or "it has no such step"

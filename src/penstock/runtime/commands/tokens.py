@@ -1,4 +1,4 @@
-"""Tokens: the state of every run by name, open to inspection and repair, and `/custom/`, free for workers of all kinds.
+"""Tokens: the state of every run by name, open to inspection and repair, and `/custom/`, free for workers.
 
 `/runs/<workflow>/<run>/steps/<step>` and `/runs/<workflow>/<run>/slots/<step>/<slot>/<n>` are those of live runs, their
 version is the number of the run's last history entry; `/history/…` has the same of ended runs, read-only. A `/` in the
@@ -27,7 +27,7 @@ from penstock.runtime.node.audit_context import audit_for
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import bounded_page, fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
-from penstock.runtime.queries.history import FEW, ROOM
+from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 from penstock.runtime.queries.past_marking import marking_now
 from penstock.store.protocol import RunViews
 from penstock.store.protocol import Tokens as TokenRole
@@ -43,8 +43,8 @@ MAX_NAME = 512
 MAX_TOKENS = 1_000
 """Tokens that one call may change or claim."""
 
-LOOKED = 200
-"""Runs that one call reads: a beginning of names that few of them have would have it read them all."""
+MAX_RUNS_READ = 200
+"""Runs that one call reads. A rare prefix would otherwise make it read all of them."""
 
 MAX_LEASE = timedelta(days=1)
 
@@ -58,7 +58,7 @@ class TokenCursor(Struct, frozen=True, array_like=True):
 
 
 class Insert(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A token that is not there yet. Under a run's slots `data` is `{event, data}`."""
+    """A token to create. Under a run's slots `data` is `{event, data}`."""
 
     name: str
     data: Any = None
@@ -93,7 +93,7 @@ class Edit(Struct, frozen=True, forbid_unknown_fields=True):
         return [one.name for one in every]
 
     def old(self) -> list[Update | Delete]:
-        """Those that are there, with their versions."""
+        """The existing tokens, with their versions."""
         return [*self.update, *self.delete]
 
 
@@ -104,8 +104,10 @@ class TokenRows(RunViews, TokenRole, Protocol):
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: TokenRows, memory: RunCache, repairs: RepairCommands, managers: Owners) -> None:
-        self._store, self._memory, self._repairs, self._managers = store, memory, repairs, managers
+    def __init__(
+        self, store: TokenRows, run_cache: RunCache, repairs: RepairCommands, owners: Owners
+    ) -> None:
+        self._store, self._run_cache, self._repairs, self._owners = store, run_cache, repairs, owners
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -134,11 +136,11 @@ class Tokens:
         _validate_prefix(prefix)
         filter = _filter(prefix, place)
         items: list[dict[str, Any]] = []
-        looked, left = 0, ROOM
+        looked, left = 0, MAX_PAGE_BYTES
         while True:
             rows = await self._store.runs(filter)
             looked += len(rows)
-            lives = await self._memory.fetch([row.id for row in rows])
+            lives = await self._run_cache.fetch([row.id for row in rows])
             for row in rows:
                 live = lives.get(row.id)
                 if isinstance(live, CachedRun):
@@ -154,7 +156,7 @@ class Tokens:
             if len(rows) < filter.limit:
                 return items, None
             place = TokenCursor("\U0010ffff", rows[-1].started_at, rows[-1].id)
-            if looked >= LOOKED:
+            if looked >= MAX_RUNS_READ:
                 return items, place
             filter = _filter(prefix, place)
 
@@ -198,19 +200,19 @@ class Tokens:
 
     def _validate_owner(self, name: str) -> None:
         """Raises Managed where an application keeps its own things there."""
-        self._managers.validate(name.removeprefix(CUSTOM).partition("/")[0])
+        self._owners.authorize(name.removeprefix(CUSTOM).partition("/")[0])
 
     async def _validate_prefix_owner(self, prefix: str) -> None:
         """Raises Managed where names that begin so take in those of an application that has some."""
-        for name in self._managers.under(prefix.removeprefix(CUSTOM)):
+        for name in self._owners.under(prefix.removeprefix(CUSTOM)):
             if await self._store.tokens(f"{CUSTOM}{name}/", "", 1):
-                self._managers.validate(name)
+                self._owners.authorize(name)
 
     async def _edit_run(self, edit: Edit, workflow: str, run: str) -> dict[str, Any]:
         versions = {one.version for one in edit.old()}
         if len(versions) > 1:
             raise Invalid("tokens of one run have one version: the number of its last history entry")
-        live = (await self._memory.fetch([run])).get(run)
+        live = (await self._run_cache.fetch([run])).get(run)
         if not isinstance(live, CachedRun) or live.snapshot.run.workflow != workflow:
             raise UnknownRun(run)
         waiting = {each["name"]: each["data"] for each in tokens_of(live)}
@@ -235,14 +237,14 @@ class Tokens:
                 f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MAX_TOKENS}"
             )
         claimed: list[TokenRow] = []
-        taken, some = 0, FEW  # nobody knows how large they are
-        while taken < ROOM and (left := limit - len(claimed)) > 0:
+        taken, some = 0, MAX_PAYLOADS_PER_READ  # nobody knows how large they are
+        while taken < MAX_PAGE_BYTES and (left := limit - len(claimed)) > 0:
             found = await self._store.claim_tokens(owner, prefix, lease, min(some, left), audit_for(prefix))
             claimed += found
             if len(found) < min(some, left):
                 break
             taken += sum(len(row.data) for row in found)
-            some = max(1, (ROOM - taken) * len(claimed) // max(1, taken))
+            some = max(1, (MAX_PAGE_BYTES - taken) * len(claimed) // max(1, taken))
         return [_custom(row) for row in claimed]
 
 

@@ -1,4 +1,4 @@
-"""Texts, numbers, payloads and events that callers give: checked before anything happens.
+"""Validates texts, numbers, payloads and events of callers before anything happens.
 
 Also how much a run may hold: beyond it events from outside are refused, so that it stays quick for everybody.
 """
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Outside
+from penstock.flow.values.defaults import TooManyDefaults
 from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import (
     EVENT,
@@ -31,6 +32,7 @@ from penstock.runtime.errors import (
     BadPayload,
     Invalid,
     InvalidEvent,
+    InvalidInput,
     OtherWorkflow,
     PayloadTooLarge,
     SlotFull,
@@ -45,7 +47,7 @@ MAX_TIMEOUT = 86_400 * 366
 MAX_INTEGER = 2**63 - 1
 """The largest number that a database has."""
 
-SLOT = 20_000
+MAX_EVENTS_PER_SLOT = 20_000
 """Events that may wait in one slot."""
 
 
@@ -57,7 +59,7 @@ def validate_texts(**texts: Any) -> None:
 
 
 def validate_keys(**texts: Any) -> None:
-    """As `refuse_no_text`, for those by which a run is found: each also is short enough. Raises Invalid."""
+    """As `validate_texts`, for keys that find a run: each is also short enough. Raises Invalid."""
     validate_texts(**texts)
     for name, text in texts.items():
         problem = None if text is None else length_problem(text, _MAX_LENGTHS.get(name, KEY))
@@ -89,15 +91,17 @@ def _validate_pair(name: str, key: Any, text: Any) -> None:
             raise Invalid(f"{what} {problem}")
 
 
-def validate_integers(least: float = 0, most: float = MAX_INTEGER, **numbers: Any) -> None:
-    """Each is a whole number from `least` to `most`, or None. Raises Invalid."""
+def validate_integers(minimum: float = 0, maximum: float = MAX_INTEGER, **numbers: Any) -> None:
+    """Each is a whole number from `minimum` to `maximum`, or None. Raises Invalid."""
     for name, number in numbers.items():
         if number is None:
             continue
         if not isinstance(number, int) or isinstance(number, bool):
             raise Invalid(f"`{name}` must be a whole number, not {_shown(number)}")
-        if not least <= number <= most:
-            raise Invalid(f"`{name}` must be a whole number from {least} to {most}, not {_shown(number)}")
+        if not minimum <= number <= maximum:
+            raise Invalid(
+                f"`{name}` must be a whole number from {minimum} to {maximum}, not {_shown(number)}"
+            )
 
 
 def validate_timeout(seconds: Any) -> None:
@@ -143,6 +147,19 @@ def plain_payload(value: Any, what: str) -> Any:
         raise BadPayload(f"{what} is not JSON: {error}") from None
 
 
+def checked_input(flow: Flow, input: Any) -> Any:
+    """An input in plain JSON with the defaults of `params`. Raises InvalidInput, PayloadTooLarge."""
+    if flow.definition.params is None:
+        return input
+    try:
+        filled = flow.filled(input)
+    except TooManyDefaults as error:
+        raise InvalidInput(flow.name, [f"`params` cannot be used: {error}"]) from None
+    if problems := flow.input_problems(filled):
+        raise InvalidInput(flow.name, problems)
+    return input if filled is input else plain_payload(filled, "the input with the defaults of `params`")
+
+
 def plain_event(event: Outside) -> Outside:
     """An outside event with its data in plain JSON. Raises BadPayload."""
     what = f"the data of event '{event.event}'"
@@ -173,11 +190,11 @@ def validate_room(flow: Flow, snapshot: Snapshot, event: Outside) -> None:
             validate_data_size(merge_patch(snapshot.data, event.set))
         except TooLarge as error:
             raise PayloadTooLarge(f"with `set` of '{event.event}' the run's data {error}") from None
-    if sum(snapshot.came.values()) < SLOT:
-        return  # most runs: no slot is looked at
+    if sum(snapshot.came.values()) < MAX_EVENTS_PER_SLOT:
+        return  # most runs: no slot is checked
     for slot in flow.wiring.takers.get(event.event, ()):
-        if _waiting(snapshot, slot) >= SLOT:
-            raise SlotFull(snapshot.run.id, event.event, flow.by_index[slot.step].name, SLOT)
+        if _waiting(snapshot, slot) >= MAX_EVENTS_PER_SLOT:
+            raise SlotFull(snapshot.run.id, event.event, flow.by_index[slot.step].name, MAX_EVENTS_PER_SLOT)
 
 
 def _waiting(snapshot: Snapshot, slot: WiredSlot) -> int:

@@ -1,4 +1,4 @@
-"""What people do to a run by hand, as one table: the API serves it, its client and the command line ask by it."""
+"""What people do to a run by hand, as one table for the API, its client and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs go on: what happened is gathered, decided about in batches, and written in one transaction a batch.
+"""Gathers inputs of runs, decides them in batches, and writes each batch in one transaction.
 
 The batch grows by itself: while one is being written, the next gathers. On an idle system it has one run.
 """
@@ -26,17 +26,17 @@ from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import Change, Committed, Outcome
 
-BATCH = 512
-"""Runs of one decision at most."""
-LANES = 2
-TOGETHER = 32
-"""Runs that are decided and then written down: few enough for a processor to have them still at hand."""
+MAX_BATCH = 512
+"""Runs in one batch."""
+MAX_CONCURRENT_BATCHES = 2
+CHUNK_SIZE = 32
+"""Runs that are decided and then turned into changes together: few enough to stay in the processor's cache."""
 
-TRIES = 50
-"""How often a decision is made anew because others were faster, before something must be wrong."""
+MAX_CONFLICTS = 50
+"""How often other writers may overtake a decision before this counts as an error."""
 
 
-log = logging.getLogger("penstock.advancing")
+log = logging.getLogger("penstock.advancer")
 
 Settled = Callable[[Sequence[Decision]], None]
 Wrote = Callable[[int, float], None]
@@ -51,7 +51,7 @@ class RequestQueue:
         self._closed: BaseException | None = None
 
     def submit(self, request: Request) -> None:
-        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
+        """Queue an input of a run. `request.on_result` is called when it is durable, or with the error if it fails."""
         if self._closed is not None:
             request.tell(None, self._closed)
             return
@@ -64,7 +64,7 @@ class RequestQueue:
         for run in self.waiting:
             if run not in busy:
                 batch[run] = self.waiting[run]
-                if len(batch) >= BATCH:
+                if len(batch) >= MAX_BATCH:
                     self.wake.set()  # there may be more
                     break
         for run in batch:
@@ -76,7 +76,7 @@ class RequestQueue:
         return batch
 
     def close(self, error: BaseException) -> None:
-        """Nothing more is decided: tell whoever waits, and whoever still comes."""
+        """Decide nothing more: fail waiting requests, and all later ones."""
         self._closed = error
         waiting, self.waiting = self.waiting, {}
         for requests in waiting.values():
@@ -88,8 +88,8 @@ def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]
     """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
     ids = 0
     for number, request in enumerate(requests):
-        ids += isinstance(request.occurrence, Outside) and request.seen is not None
-        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
+        ids += isinstance(request.input, Outside) and request.seen is not None
+        if ids > 1 or (request.isolated and number) or (number and requests[0].isolated):
             return requests[:number], requests[number:]
     return requests, []
 
@@ -102,7 +102,7 @@ class Advancer:
         *,
         store: Runs,
         flows: FlowCache,
-        memory: RunCache,
+        run_cache: RunCache,
         requests: RequestQueue,
         dispatch: Dispatch,
         timers: Timers,
@@ -110,13 +110,13 @@ class Advancer:
         shared: bool,
         settled: Sequence[Settled],
     ) -> None:
-        self._store, self._flows, self._memory = store, flows, memory
+        self._store, self._flows, self._run_cache = store, flows, run_cache
         self._requests, self._dispatch, self._timers = requests, dispatch, timers
         self._clock, self._shared = clock, shared
         self._busy: set[str] = set()
-        self._lanes = asyncio.Semaphore(LANES)
+        self._lanes = asyncio.Semaphore(MAX_CONCURRENT_BATCHES)
         self._carrying: set[asyncio.Task[None]] = set()
-        self._doubts = PoisonRuns(requests.submit)
+        self._poison_runs = PoisonRuns(requests.submit)
         self._settled = list(settled)
         self._wrote: list[Wrote] = []
         self.stale = self.decided = self.batches = 0
@@ -128,7 +128,7 @@ class Advancer:
             self._wrote.append(wrote)
 
     async def run(self) -> None:
-        """Decide and write, for ever."""
+        """Decide and write, without end."""
         try:
             while True:
                 await self._requests.wake.wait()
@@ -142,20 +142,20 @@ class Advancer:
                 task.cancel()
 
     async def drain(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until no request is waiting or being decided."""
         while self._requests.waiting or self._carrying:
             await asyncio.sleep(0.005)
 
     # -- gathering -----------------------------------------------------------------------------------------
 
     async def _carry(self) -> None:
-        """One batch, gathered a turn of the loop after it was asked for: whoever is about to ask joins it."""
+        """One batch. Waits one loop iteration so that concurrent requests join it."""
         batch = self._requests.take(self._busy)
         self._busy.update(batch)
         try:
             await self._advance(batch)
         except BaseException as error:
-            # Who asked was not cancelled, but what it asked for was, perhaps half-way through being written.
+            # The callers were not cancelled, but their requests were, perhaps while being written.
             canceled = isinstance(error, asyncio.CancelledError)
             told = OutcomeUnknown("this engine is closed") if canceled else error
             for requests in batch.values():
@@ -164,7 +164,7 @@ class Advancer:
             if not isinstance(error, StoreUnavailable | asyncio.CancelledError):
                 log.exception("a batch of %d runs was not decided", len(batch))
             for run in batch:
-                self._memory.forget(run)
+                self._run_cache.forget(run)
         finally:
             self._busy.difference_update(batch)
             self._lanes.release()
@@ -178,8 +178,8 @@ class Advancer:
         slots, now, fast = self._dispatch.reserving(), self._clock.now(), FastPath()
         try:
             runs = list(batch)
-            for at in range(0, len(runs), TOGETHER):
-                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, fast)
+            for at in range(0, len(runs), CHUNK_SIZE):
+                decided = self._decide_some(runs[at : at + CHUNK_SIZE], batch, lives, now, fast)
                 decisions += decided
                 written += self._write_down(decided, slots, fast)
             self.decided += len(written)
@@ -198,7 +198,7 @@ class Advancer:
         wanted: list[str] = []
         for run, requests in batch.items():
             first = requests[0]
-            live = self._memory.get(run)
+            live = self._run_cache.get(run)
             if first.new is not None and live is None:
                 assert first.flow is not None, "a run is made only with its flow"
                 lives[run] = CachedRun(first.flow, first.new)
@@ -207,7 +207,7 @@ class Advancer:
             else:
                 lives[run] = live
         if wanted:
-            lives.update(await self._memory.fetch(wanted, remember=True))
+            lives.update(await self._run_cache.fetch(wanted, remember=True))
         return lives
 
     def _decide_some(
@@ -234,7 +234,7 @@ class Advancer:
     def _write_down(
         self, decisions: Sequence[Decision], slots: ReservationMaker, fast: FastPath
     ) -> list[Decision]:
-        """Nor may one whose decision cannot be written down."""
+        """A decision that cannot be encoded must not block the rest of the batch."""
         written: list[Decision] = []
         for decision in decisions:
             try:
@@ -246,11 +246,11 @@ class Advancer:
 
     def _undecided(self, live: CachedRun, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
-        self._memory.forget(live.snapshot.run.id)
-        self._doubts.tell(requests, error)
+        self._run_cache.forget(live.snapshot.run.id)
+        self._poison_runs.tell(requests, error)
 
     def _reject(self, run: str, requests: list[Request], error: BaseException | None) -> None:
-        """A run that is not there, or cannot be read, is left alone."""
+        """Skip a run that does not exist or cannot be read."""
         if error is not None:
             log.error("run %s cannot be read and is left alone: %s", run, error)
         elif gone := [request.read for request in requests if request.read is not None]:
@@ -301,14 +301,14 @@ class Advancer:
         self._give_up(decision)
         if len(decision.requests) > 1:
             for request in decision.requests:  # each by itself: only one of them may be at fault
-                request.alone = True
+                request.isolated = True
                 self._requests.submit(request)
             return
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
-        self._doubts.tell(decision.requests, error)
+        self._poison_runs.tell(decision.requests, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:
-        """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
+        """Nothing followed. If other nodes write, answer only after checking the current state of the store."""
         fresh = not self._shared or all(request.fresh for request in decision.requests)
         if fresh:
             self._answer(decision)
@@ -326,10 +326,10 @@ class Advancer:
         if committed.messages:
             self._timers.read(committed.messages)
         if "stale" in outcomes:
-            self._timers.look()  # what was dropped because another node was faster may still be there
+            self._timers.look()  # a row that was dropped because another node was faster may still exist
 
     def _sort(self, changed: Sequence[Decision], committed: Committed) -> None:
-        """Some of the changes did not fit any more."""
+        """Handle the changes that no longer fit."""
         told = list(zip(changed, committed.outcomes, strict=True))
         self._apply([decision for decision, outcome in told if outcome == "applied"], committed)
         for decision, outcome in told:
@@ -339,9 +339,9 @@ class Advancer:
                 self._again(decision.requests, outcome)
 
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
-        """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
-        memory = self._memory
-        self._doubts.settle(decisions)
+        """These are durable: cache the runs, hand over their tasks, and answer the callers."""
+        run_cache = self._run_cache
+        self._poison_runs.settle(decisions)
         given: Reserved = []
         rest: list[tuple[Decision, Change, Reserved]] = []
         for decision in decisions:
@@ -351,13 +351,13 @@ class Advancer:
             live.first = None if change.new is None else change.tasks
             live.state = decision.state
             if snapshot.status != "running" and snapshot.ended:
-                memory.forget(change.run)
+                run_cache.forget(change.run)
             else:
-                memory.keep(change.run, live)
+                run_cache.keep(change.run, live)
             if slots:
                 given += slots
                 decision.slots = []  # it is freed by who gives its decision up: never one that was handed over
-            if not change.plain or len(change.tasks) != len(slots):
+            if change.has_extras or len(change.tasks) != len(slots):
                 rest.append((decision, change, slots))
         if given:
             self._dispatch.hand_over(given, committed.now, committed.fence)
@@ -368,7 +368,7 @@ class Advancer:
         _observe(self._settled, decisions)
 
     def _tell_workers(self, decision: Decision, change: Change, slots: Reserved) -> None:
-        """There is work that was not handed over, or some is not wanted any more."""
+        """Announce tasks that were not handed over, and tasks that are no longer wanted."""
         if len(change.tasks) > len(slots):
             handed = {(attempt.firing, attempt.index) for attempt, _ in slots}
             self._dispatch.note(
@@ -386,13 +386,13 @@ class Advancer:
             request.tell(answer)
 
     def _give_up(self, decision: Decision) -> None:
-        self._memory.forget(decision.live.snapshot.run.id)
+        self._run_cache.forget(decision.live.snapshot.run.id)
         if decision.slots:
             self._dispatch.free(decision.slots)
             decision.slots = []
 
     def _again(self, requests: Sequence[Request], outcome: Outcome) -> None:
-        """Others were faster. What lies in the store is found again there; the rest is decided anew."""
+        """Others were faster. Rows of the store are handed out again; decide the rest again."""
         single = len(requests) == 1
         for request in requests:
             request.tries += 1
@@ -402,15 +402,15 @@ class Advancer:
                 request.tell("duplicate")
             elif outcome == "stale" and (
                 request.from_store
-                # The run is there, or a pause came or went.
+                # The run exists, or a pause came or went.
                 or request.new is not None
-                or isinstance(request.occurrence, Retried | Skipped)
+                or isinstance(request.input, Retried | Skipped)
             ):
                 request.tell("superseded")
-            elif request.tries > TRIES:
+            elif request.tries > MAX_CONFLICTS:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:
-                request.alone, request.fresh = True, True
+                request.isolated, request.fresh = True, True
                 self._requests.submit(request)
 
 

@@ -1,4 +1,4 @@
-"""What people are asked to decide, as rows beside the run: opened, decided and closed in the run's own change."""
+"""Approvals as rows: opened, decided and closed in the change of their run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.runtime.decisions.children import child_id
 from penstock.store.rows.change import Asked, Decided
 
-ROLE = "operator"
+DEFAULT_ROLE = "operator"
 
 
 def approval_id(run: str, element: Element | Attempt) -> str:
@@ -44,7 +44,7 @@ def _asked(attempt: Attempt) -> Asked:
         id=approval_id(attempt.run.id, attempt),
         workflow=attempt.run.workflow,
         step=attempt.step,
-        role=params.get("role", ROLE),
+        role=params.get("role", DEFAULT_ROLE),
         body=msgspec.json.encode(said),
         due_at=_moment(params.get("due")),
     )
@@ -77,13 +77,13 @@ def ended_in(
     flow: Flow, was: Snapshot, now: Snapshot, reports: Sequence[tuple[Any, str]]
 ) -> tuple[Decided, ...]:
     """The questions that a decision answers or withdraws; `reports` are its occurrences, each with its answer."""
-    told: dict[tuple[ElementKey, int], Reported] = {
+    report: dict[tuple[ElementKey, int], Reported] = {
         ((each.firing, each.index), each.attempt): each
         for each, answer in reports
         if isinstance(each, Reported) and answer == "accepted"
     }
     return tuple(
-        _decided(was.run.id, element, told.get((key, element.attempt)))
+        _decided(was.run.id, element, report.get((key, element.attempt)))
         for key, element in was.elements.items()
         if element.state == "parked"
         and flow.steps[element.step].task == APPROVAL
@@ -95,9 +95,9 @@ def _still(element: Element | None, was: Element) -> bool:
     return element is not None and element.state == "parked" and element.attempt == was.attempt
 
 
-def _decided(run: str, element: Element, told: Reported | None) -> Decided:
+def _decided(run: str, element: Element, report: Reported | None) -> Decided:
     id = approval_id(run, element)
-    outcome = None if told is None else told.outcome
+    outcome = None if report is None else report.outcome
     if isinstance(outcome, Done) and isinstance(outcome.output, dict):
         by = outcome.output.get("by")
         return Decided(id=id, status=outcome.port, by=by, decision=msgspec.json.encode(outcome.output))

@@ -1,4 +1,4 @@
-"""Child runs: a step `workflow` starts one and waits for it. Their ids say whose they are."""
+"""Child runs: a step `workflow` starts one and waits for it. Its id names its parent."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TASK = WORKFLOW
 """The task that the engine does by itself."""
 
 MAX_DEPTH = 32
-"""How deep runs may start runs: one that starts itself must come to an end."""
+"""How deeply runs may start runs: a run that starts itself must end."""
 
 
 def child_id(run: str, firing: int, index: int | None, attempt: int) -> str:
-    """The same for the same attempt, so that it is begun once however often it is asked for."""
+    """Derived from the attempt, so repeated requests start one run."""
     place = f"{firing}" if index is None else f"{firing}.{index}"
     return f"{run}-{place}~{attempt}"
 
@@ -61,7 +61,7 @@ def start_posts(attempt: Attempt) -> list[Post]:
 
 
 def begun_posts(child: str, request: StartChild) -> tuple[Post, ...]:
-    """Where nobody waits for the end of a child run, its step is done when it is there: written together with it."""
+    """If no step waits for the end of the child, its step ends when the child is created, in one transaction."""
     place = parent_of(child)
     assert place is not None
     return () if request.wait else (_report(*place, Done(output={"run": child})),)

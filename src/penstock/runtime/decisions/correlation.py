@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from penstock.flow.model.plan import Emission
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 
 RETENTION = timedelta(days=7)
 NO_RUN = "no live run has its key"
@@ -31,7 +31,7 @@ def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None 
     )
 
 
-def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
+def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> EventId | None:
     """Found by key, an id is unique within its source and event."""
     scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
-    return None if event.id is None else Seen(scope, event.id, now + RETENTION)
+    return None if event.id is None else EventId(scope, event.id, now + RETENTION)

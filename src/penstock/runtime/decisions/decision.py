@@ -1,4 +1,4 @@
-"""What happens to a run and waits for a decision; the decision, what is written of it, and who gets its work."""
+"""A request to a run, the decision about it, what it writes, and the slots reserved for its tasks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import RunInput
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Change, PendingEvent, Post, Seen
+from penstock.store.rows.change import Change, EventId, PendingEvent, Post
 from penstock.store.rows.rows import Lease
 
-HEARTBEAT = timedelta(seconds=60)
-"""How long a lease lasts where its step does not say."""
+DEFAULT_HEARTBEAT = timedelta(seconds=60)
+"""How long a lease lasts if its step has no time-out."""
 
 
 class Reservation(Protocol):
@@ -29,7 +29,7 @@ class Reservation(Protocol):
 
 
 Reserve = Callable[[Attempt], Reservation | None]
-"""A slot that will take the attempt as soon as it is durable."""
+"""A slot that takes the attempt when it is durable."""
 
 
 class ReservationMaker(Protocol):
@@ -43,7 +43,7 @@ class ReservationMaker(Protocol):
 
 
 Reserved = list[tuple[Attempt, Reservation]]
-"""Work, and who is to get it once it is durable."""
+"""Attempts, and the slots that take them when they are durable."""
 
 
 OnResult = Callable[["Request", Answer | None, BaseException | None], None]
@@ -51,24 +51,24 @@ OnResult = Callable[["Request", Answer | None, BaseException | None], None]
 
 
 class Request(Struct, eq=False):
-    """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
+    """One input for a run. `run` is its id; `new` is set if the run does not exist yet."""
 
     run: str
-    occurrence: RunInput
+    input: RunInput
     on_result: OnResult | None = None
     lease: Lease | None = None  # of the attempt that this ends
     rung: int | None = None  # the timer that this is
     read: int | None = None  # the message that this is
-    seen: Seen | None = None
+    seen: EventId | None = None
     new: Snapshot | None = None
     flow: Flow | None = None  # of `new`
     start_key: tuple[str, bytes] | None = None
     latest: int | None = None  # of `new`: it must still be the newest version of its workflow
-    posts: tuple[Post, ...] = ()  # of `new`: what others are told when the run is there
+    posts: tuple[Post, ...] = ()  # of `new`: messages to others when the run exists
     check: bool = False  # an event that nobody has held against the workflow yet
     overdue: bool = False  # the lease was found to have outlived a limit
-    audit: AuditRow | None = None  # who does it, where that is to be known later
-    alone: bool = False  # decided by itself, so that its conflict is its own
+    audit: AuditRow | None = None  # the caller, if it must be on record
+    isolated: bool = False  # decided without others, so a conflict is its own
     fresh: bool = False  # decided on what the store has now, not on what is remembered
     tries: int = 0
 
@@ -84,7 +84,7 @@ class Request(Struct, eq=False):
 
 
 class Decision(Struct, eq=False):
-    """What was decided about one run, and what is to be written."""
+    """What was decided about one run, and what must be written."""
 
     live: CachedRun
     requests: Sequence[Request]
@@ -92,9 +92,11 @@ class Decision(Struct, eq=False):
     plan: Plan
     now: datetime
     parked: tuple[PendingEvent, ...] = ()  # events that did not fit the workflow
-    change: Change | None = None  # None: nothing is to be written
+    change: Change | None = None  # None: nothing to write
     slots: Reserved = []
-    alone: bool = False  # about one request, which uses up no more than a lease and concerns only its caller
+    lease_only: bool = (
+        False  # about one request, which uses up no more than a lease and concerns only its caller
+    )
     bare: bool = False  # nothing came with what happened, and the fast path decided: equal runs may repeat it
     first: Decision | None = None  # that about an equal run, which this one repeats
     state: bytes | None = None  # what `CachedRun.state` is from then on

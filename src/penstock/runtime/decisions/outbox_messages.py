@@ -1,4 +1,4 @@
-"""Who is told what a decision did: messages for the outbox, each a CloudEvent whose id is the run and the entry."""
+"""Messages about what a decision did: CloudEvents for the outbox, whose ids are the run and the entry."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from penstock.store.rows.outbox import OutboxMessage
 def outbox_messages_of(
     notices: tuple[Notice, ...], history: list[Entry], snapshot: Snapshot
 ) -> tuple[OutboxMessage, ...]:
-    """What is published of these entries of a run, in their order; of one entry once to one topic."""
+    """The messages about these entries of a run, in order; each entry at most once to each topic."""
     found: dict[tuple[int, str, str], OutboxMessage] = {}
     for entry in history:
         for notice in notices:

@@ -1,4 +1,4 @@
-"""Runs that cannot be decided about: made to fail, so that a person sees them, instead of being tried for ever."""
+"""Runs whose decision raises: after some attempts they fail, so that a person sees them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from penstock.flow.model.run_input import GivenUp
 from penstock.runtime.decisions.decision import Decision, Request
 from penstock.store.errors import StoreError
 
-TRIES = 3
-"""How often what is due of a run is tried before the run is given up."""
+MAX_FAILED_DECISIONS = 3
+"""How often the decision of a run may raise before the run is abandoned."""
 
-log = logging.getLogger("penstock.doubts")
+log = logging.getLogger("penstock.poison_runs")
 
 
 def _reason(error: Exception) -> str:
@@ -36,12 +36,12 @@ class PoisonRuns:
                 self._times.pop(decision.plan.snapshot.run.id, None)
 
     def tell(self, requests: Sequence[Request], error: Exception) -> None:
-        """A decision came to nothing. Who asked is told; what nobody asks for again must not be lost."""
+        """A decision raised. The caller gets the error; a request without a caller must not be lost."""
         run = requests[0].run
-        # A caller sees the error. What lies in the store, or a worker brings, would only come again and again.
+        # A caller sees the error. A row of the store or a worker's report would only be repeated.
         if requests[0].new is None and any(each.from_store or each.lease is not None for each in requests):
             times = self._times[run] = self._times.get(run, 0) + 1
-            if times >= TRIES:
+            if times >= MAX_FAILED_DECISIONS:
                 del self._times[run]
                 self._let_fail(run, GivenUp(_reason(error)))
         for request in requests:

@@ -1,4 +1,4 @@
-"""Where a run rests, so that it can be looked for: the events it waits for, and the steps it waits or failed at."""
+"""What a run waits for, so that it can be found: its events, and the steps at which it waits or failed."""
 
 from __future__ import annotations
 

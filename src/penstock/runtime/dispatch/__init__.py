@@ -1,5 +1,5 @@
 """The task gate: which worker gets which task, and how reports come back.
 
-Worker slots, reservations, the backlog of the store, duplicate reports, redaction of what tasks say.
-Running a task is the business of `workers`.
+Worker slots, reservations, backlog, duplicate reports, redaction of what tasks report.
+Not here: running a task, which `workers` does.
 """

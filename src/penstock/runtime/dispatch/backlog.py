@@ -1,4 +1,4 @@
-"""What may lie in the task lists of the store, and who has looked."""
+"""Which task lists of the store may have tasks, and which workers have checked them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from penstock.runtime.dispatch.worker_slots import Key
 
 UNKNOWN = 1 << 40
-"""More than any list holds: nobody knows how much there is."""
+"""More than any list holds: the length is unknown."""
 MAX_WORKERS = 10_000
 """Workers that are remembered: names that strangers made up must not fill the memory."""
 
@@ -36,7 +36,7 @@ class Backlog:
         self._everywhere += UNKNOWN
 
     def forget(self, key: Key) -> None:
-        """What a worker has seen is not certain any more."""
+        """What a worker has seen is no longer certain."""
         self._looked.pop(key, None)
 
     def has_seen(self, key: Key, name: str) -> bool:
@@ -63,7 +63,7 @@ class Backlog:
         looked.update(before)
 
     def subtract(self, key: Key, left: int) -> None:
-        """It found as many as it asked for, and so many may still be there, in whichever of its lists."""
+        """It found as many as it requested; so many may remain, in any of its lists."""
         self._seen_by(key)[key[1][0]] -= left
 
     def _count(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""The task gate of a node: work is handed to who waits for it, at once where it was made here."""
+"""The task gate of a node: hands tasks to waiting workers, at once if this node created them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.flow.model.plan import Answer, Attempt
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Done, Reported
-from penstock.runtime.decisions.decision import HEARTBEAT, OnResult, Request, Reservation
+from penstock.runtime.decisions.decision import DEFAULT_HEARTBEAT, OnResult, Request, Reservation
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.duplicate_reports import verdict_of
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
@@ -38,13 +38,13 @@ from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
 Kind = tuple[str, str]
-"""A task list and a task: whoever serves them takes every attempt of that kind."""
+"""A task list and a task: a worker that serves them takes every attempt of that kind."""
 
 Free = Callable[[Sequence[tuple[Attempt, Reservation]]], None]
 
 
 class Reservations:
-    """Reserves desks while a batch is written down. Nothing else happens meanwhile, so what it found stays so."""
+    """Reserves worker slots for one batch. Nothing else runs meanwhile, so its view stays valid."""
 
     __slots__ = ("_backlog", "_found", "_left", "_slots", "free")
 
@@ -54,7 +54,7 @@ class Reservations:
         self._left: dict[WorkerSlot, int] = {}
 
     def reserve(self, attempt: Attempt) -> WorkerSlot | None:
-        """A desk that takes the attempt. Not where others wait for it in the list: they came first."""
+        """A slot that takes the attempt; None if older tasks are waiting in the list."""
         kind = attempt.task_list, attempt.task
         slot = self._found.get(kind)
         if slot is None or not self._left[slot]:
@@ -81,24 +81,24 @@ class Reservations:
 
 
 ABSENCE_TIMEOUT = timedelta(seconds=1)
-"""How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""
+"""How long a worker may be absent before its assignments are released; it may be polling another node."""
 
-SHARE = 3
-"""Such a part of a lease may pass on a desk: the rest is for who does the work."""
+LEASE_DIVISOR = 3
+"""At most 1/LEASE_DIVISOR of a lease may elapse before the worker collects the task."""
 
-BACK = 1.0
-"""Seconds within which a worker that went off with work comes back: meanwhile more is reserved for it."""
+RETURN_TIMEOUT = 1.0
+"""Seconds to keep reserving tasks for a worker that left with work."""
 
-LOOK_AGAIN = timedelta(seconds=1)
-"""How long a worker waits before it looks into a store that others write too."""
+POLL_INTERVAL = timedelta(seconds=1)
+"""How long a worker waits before it reads a store that other nodes also write."""
 
 MAX_REDACTED_AT_ONCE = 64 * 1024
 """Bytes of log lines that are redacted on the loop; more are redacted beside it."""
 
 T = TypeVar("T")
 
-RETURN_AGAIN = 0.5
-"""Seconds between two tries to return leases while the store is unavailable."""
+RELEASE_RETRY_DELAY = 0.5
+"""Seconds between attempts to release leases while the store is unavailable."""
 
 log = logging.getLogger("penstock.dispatch")
 
@@ -119,7 +119,7 @@ class Dispatch:
     def __init__(
         self,
         store: DispatchRows,
-        memory: RunCache,
+        run_cache: RunCache,
         clock: StoreClock,
         submit: Callable[[Request], None],
         expect: Callable[[datetime], None],
@@ -127,7 +127,7 @@ class Dispatch:
         *,
         shared: bool,
     ) -> None:
-        self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
+        self._store, self._run_cache, self._clock, self._shared = store, run_cache, clock, shared
         self._submit, self._expect = submit, expect
         self._slots: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
@@ -141,7 +141,7 @@ class Dispatch:
     # -- what decisions need -------------------------------------------------------------------------------
 
     def reserving(self) -> Reservations:
-        """For one batch, as long as nothing else happens: who gets its work as soon as it is durable."""
+        """The reservations of one batch; valid while nothing else runs."""
         return Reservations(self._slots.values(), self._backlog, self.free)
 
     def hand_over(self, slots: Sequence[tuple[Attempt, Reservation]], now: datetime, fence: int) -> None:
@@ -181,7 +181,7 @@ class Dispatch:
 
     async def _return_leases(self, reserved: Mapping[AttemptPlace, str]) -> None:
         try:
-            async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
+            async with asyncio.timeout(DEFAULT_HEARTBEAT.total_seconds()):  # then the leases expire
                 # Read once: after a release whose answer was lost, a worker may have the task by now.
                 leases = await _when_available(lambda: self._leases_of(reserved))
                 await _when_available(lambda: self.release([one for one in leases if one.place in reserved]))
@@ -221,13 +221,13 @@ class Dispatch:
         self._local_workers[worker.id] = worker
 
     def look(self) -> None:
-        """There may be work in any list: another node made it, or it was given back, or a pause is over."""
+        """There may be tasks in any list: another node added or released some, or a pause ended."""
         self._backlog.add_unknown()
         for slot in self._slots.values():
             slot.ready.set()
 
     def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
-        """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
+        """Cancel attempts: local workers stop at once, remote ones with their next heartbeat."""
         for worker in self._local_workers.values():
             worker.nudge(run, elements)
 
@@ -245,7 +245,9 @@ class Dispatch:
             left = until - loop.time()
             if left <= 0:
                 return []
-            given = await self._sit(request, min(left, LOOK_AGAIN.total_seconds()) if self._shared else left)
+            given = await self._sit(
+                request, min(left, POLL_INTERVAL.total_seconds()) if self._shared else left
+            )
             if given:
                 return given
             if self._shared:
@@ -275,18 +277,18 @@ class Dispatch:
             slot.sitting -= 1
         given = slot.take(request.limit)
         if given:
-            slot.expect_back(BACK)
+            slot.expect_back(RETURN_TIMEOUT)
         if not slot.sitting:
             self._sweep_later(slot) if given or slot.given or slot.coming else self._slots.pop(key, None)
         return given
 
     def _sweep_later(self, slot: WorkerSlot) -> None:
-        """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
+        """Schedule a sweep of an unattended slot; each slot has one timer."""
         loop = asyncio.get_running_loop()
         lasts = min(
-            (each.expires - self._clock.now() for each in slot.given), default=SHARE * ABSENCE_TIMEOUT
+            (each.expires - self._clock.now() for each in slot.given), default=LEASE_DIVISOR * ABSENCE_TIMEOUT
         )
-        at = loop.time() + min(ABSENCE_TIMEOUT, lasts / SHARE).total_seconds()
+        at = loop.time() + min(ABSENCE_TIMEOUT, lasts / LEASE_DIVISOR).total_seconds()
         sooner, slot.sweep_at = at < slot.sweep_at, at
         if sooner or not slot.watched:
             slot.watched = True
@@ -301,7 +303,7 @@ class Dispatch:
             self._sweep(slot)
 
     def _sweep(self, slot: WorkerSlot) -> None:
-        """Whoever waited has gone: what it was given goes back to the lists."""
+        """The worker has left: return its assignments to the lists."""
         if not slot.sitting:
             given, slot.given = slot.given, []
             if given:
@@ -323,14 +325,14 @@ class Dispatch:
             slot.room = request.limit - slot.coming - asked
             slot.settle()
             slot.handed += asked
-            slot.expect_back(BACK)
+            slot.expect_back(RETURN_TIMEOUT)
         before = self._backlog.see(key)  # before looking: what comes meanwhile must not be forgotten
         leased: list[Leased] | None = None
         looking = asyncio.ensure_future(self._store.lease(replace(request, limit=asked)))
         try:
             leased = await asyncio.shield(looking)
         except asyncio.CancelledError:
-            # Whoever asked has gone: what it gets goes to others.
+            # The worker has left: its tasks go to others.
             self._tidying.begin(self._give_back(looking))
             raise
         finally:
@@ -352,21 +354,23 @@ class Dispatch:
         await self.release([each.lease for each in await looking])
 
     async def close(self) -> None:
-        """Nobody comes back to a desk: what lies there goes to the lists again."""
+        """Return uncollected assignments to their lists; no worker will collect them now."""
         for slot in list(self._slots.values()):
             self._sweep(slot)
         await self._tidying.wait(5)
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
-        """The work itself; a lease whose run says otherwise is left to run out."""
-        found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
+        """The assignments of these leases. If the run contradicts a lease, that lease expires unused."""
+        found = {
+            each.lease: self._attempt(self._run_cache.get(each.lease.run), each.lease) for each in leased
+        }
         missing = list(dict.fromkeys(lease.run for lease, attempt in found.items() if attempt is None))
-        fetched = await self._memory.fetch(missing) if missing else {}
+        fetched = await self._run_cache.fetch(missing) if missing else {}
         if self._shared:
             # Its report comes next, and would read it again. Where nobody else writes, nothing tells that one is old.
             for run, live in fetched.items():
                 if isinstance(live, CachedRun):
-                    self._memory.offer(run, live)
+                    self._run_cache.offer(run, live)
         made: list[Assignment] = []
         for each in leased:
             attempt = found[each.lease] or self._attempt(fetched.get(each.lease.run), each.lease)
@@ -399,8 +403,8 @@ class Dispatch:
         rare = await answers.rare if requests else {}
         if not rare:
             return ["accepted"] * len(reports)
-        told = zip(reports, requests, strict=True)
-        return [await self._verdict(report, rare.get(request, "accepted")) for report, request in told]
+        on_result = zip(reports, requests, strict=True)
+        return [await self._verdict(report, rare.get(request, "accepted")) for report, request in on_result]
 
     async def _verdict(self, report: Report, answer: Answer) -> Verdict:
         if answer == "accepted":
@@ -438,7 +442,7 @@ class Dispatch:
 
 
 class _Answers:
-    """How reports that were sent together were taken: `rare` are those that were not accepted, once all are told."""
+    """The verdicts of reports that were sent together; `rare` are those that were not accepted."""
 
     __slots__ = ("_call", "_failed", "_left", "_rare", "rare")
 
@@ -453,7 +457,7 @@ class _Answers:
             if self._call is not None:
                 self._call.changed = True
         else:
-            # A run that is gone has no use for a report; the others must not suffer for it.
+            # A run that no longer exists has no use for a report; the other reports must not fail.
             self._rare[request] = answer or "superseded"
             if not isinstance(error, UnknownRun):
                 self._failed = self._failed or error
@@ -466,17 +470,17 @@ class _Answers:
             self.rare.set_exception(self._failed)
 
 
-def _request(report: Report, told: OnResult) -> Request:
+def _request(report: Report, on_result: OnResult) -> Request:
     lease = report.lease
     index = None if lease.index == WHOLE else lease.index
     run_input = Reported(lease.firing, index, lease.attempt, report.outcome)
-    return Request(lease.run, run_input, told, lease)
+    return Request(lease.run, run_input, on_result, lease)
 
 
 def _ends(limits: Timeouts, now: datetime) -> Ends:
     """When a lease that begins now runs out, and when its attempt must have ended."""
     ends = [limit for limit in (limits.start_to_close, limits.schedule_to_close) if limit is not None]
-    return now + (limits.heartbeat or HEARTBEAT), now + min(ends) if ends else None
+    return now + (limits.heartbeat or DEFAULT_HEARTBEAT), now + min(ends) if ends else None
 
 
 async def _when_available(ask: Callable[[], Awaitable[T]]) -> T:
@@ -485,7 +489,7 @@ async def _when_available(ask: Callable[[], Awaitable[T]]) -> T:
         try:
             return await ask()
         except StoreUnavailable:
-            await asyncio.sleep(RETURN_AGAIN)
+            await asyncio.sleep(RELEASE_RETRY_DELAY)
 
 
 def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:

@@ -1,4 +1,4 @@
-"""A report that comes again: the history tells whether it is the one that ended the attempt."""
+"""Repeated reports: the history shows whether this one ended the attempt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penstock.store.rows.change import WHOLE
 REPORTED_BEFORE_END = ("set", "correlated")
 """What a report changes besides ending the attempt: it stands right before that."""
 OVER = ("ended", "withdrawn")
-"""How a firing is told to be over."""
+"""The entries that end a firing."""
 
 
 async def verdict_of(store: Runs, report: Report) -> Verdict:
@@ -35,7 +35,7 @@ async def verdict_of(store: Runs, report: Report) -> Verdict:
         else:
             aside.clear()
         if entry.firing == lease.firing and entry.kind in OVER:
-            break  # nothing more is told of it, however long the run goes on
+            break  # no later entry concerns it, however long the run continues
     return "superseded"
 
 

@@ -1,4 +1,4 @@
-"""The task gate: how any worker, in this process or far away, gets work and tells how it ended."""
+"""The task gate: how any worker, local or remote, receives tasks and reports how they ended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ conflict    another report ended this very attempt before: nothing was changed
 
 
 class Assignment(Struct, frozen=True, gc=False):
-    """Work for one worker: what is to be done, under which lease, and until when."""
+    """A task for one worker: the attempt, its lease, and its deadlines."""
 
     lease: Lease
     attempt: Attempt
@@ -39,29 +39,29 @@ class Report(Struct, frozen=True, gc=False):
 
 
 class Gate(Protocol):
-    """All calls take many at a time. What cannot be done now because the store is away raises StoreAway."""
+    """All calls take many items at a time. They raise StoreAway while the store is unavailable."""
 
     async def claim(self, request: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """Work for the worker, at once where there is some, else as soon as there is, or [] after `wait`.
 
-        A claim that is cancelled hands out nothing: what it had leased by then is given back.
+        A cancelled claim hands out nothing: leases that it had taken are released.
         """
         ...
 
     async def heartbeat(self, heartbeats: Sequence[Heartbeat]) -> list[Renewal]:
-        """Signs of life. A renewal without `expires`: the work is no longer wanted, stop it."""
+        """Heartbeats. A renewal without `expires` means that the task is no longer wanted: stop it."""
         ...
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]: ...
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
-        """Give back what was not begun; it costs no attempt. False: the lease was lost already."""
+        """Release tasks that were not begun; this costs no attempt. False: the lease was lost already."""
         ...
 
     async def log(self, lines: Sequence[LogLine]) -> None: ...
 
     async def register(self, worker: Worker) -> None:
-        """The worker is there, or still there."""
+        """Register the worker, or renew its registration."""
         ...
 
     async def deregister(self, worker: str) -> None: ...

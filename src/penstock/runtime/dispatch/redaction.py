@@ -1,4 +1,4 @@
-"""What tasks say of themselves, without secrets: failures, progress and log lines, from any worker."""
+"""Redacts what tasks report: failures, progress and log lines, from any worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Redact = Callable[[Any], Any]
 """Gives a JSON value back without secrets."""
 
 Redaction = Callable[[], Awaitable[Redact]]
-"""Gives the `Redact` that knows every secret of this moment; it is asked whenever something is to be written."""
+"""Returns a `Redact` that knows every current secret; called before each write."""
 
 
 WITHHELD = "withheld: this node lacks the key of the secrets, so it cannot tell whether the text holds one"

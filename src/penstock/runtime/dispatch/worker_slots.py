@@ -1,4 +1,4 @@
-"""Desks: where workers that wait are given work."""
+"""Worker slots: where waiting workers receive tasks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows.rows import ClaimRequest
 
 Key = tuple[str, tuple[str, ...], tuple[str, ...] | None]
-"""Worker, lists and tasks: who polls for something else sits at another desk."""
+"""Worker, lists and tasks. Another combination has its own slot."""
 
 
 class WaitingWorker(Protocol):
-    """A worker of this process: it can be asked how much it has in hand, at any moment."""
+    """A worker of this process: it reports its free capacity at any time."""
 
     @property
     def room(self) -> int:
@@ -23,7 +23,7 @@ class WaitingWorker(Protocol):
 
     @property
     def begun(self) -> int:
-        """How much of what it was handed it has taken up, ever."""
+        """How many of the tasks that it was handed it has begun, in total."""
         ...
 
 
@@ -38,10 +38,9 @@ class LocalWorker(WaitingWorker, Protocol):
 
 
 class WorkerSlot:
-    """Where one worker gets work of some lists. `room`: what it may be given, `coming`: what is written for it.
+    """Where one worker receives tasks of some lists: `room` for how many more, `coming` how many are being written.
 
-    One with a `seat` has the room that its worker has just now. A worker far away only tells when it comes, and until
-    it comes again has no more, however much it has done meanwhile.
+    A local worker reports its free capacity at any time; a remote one only when it polls.
     """
 
     __slots__ = (
@@ -64,15 +63,17 @@ class WorkerSlot:
 
     def __init__(self, key: Key, local_worker: WaitingWorker | None = None) -> None:
         self.key, self.local_worker = key, local_worker
-        self.handed = 0  # all that the worker of the seat took from here, and what it had begun before
+        self.handed = 0  # all that the local worker took from here, and what it had begun before
         _, lists, tasks = key
         self.lists = frozenset(lists)
         self.tasks = None if tasks is None else frozenset(tasks)
         self.room = self.coming = self.sitting = 0
-        self.expected = False  # one that went off with work counts as sitting for a while: it comes for more
-        self.back_by = 0.0  # until then, by the loop's time, while a timer that looks is `awaited`
+        self.expected = (
+            False  # a worker that left with work counts as waiting for a while: it returns for more
+        )
+        self.back_by = 0.0  # until then, by the loop's time; `awaited` while a timer checks it
         self.awaited = False
-        self.sweep_at = 0.0  # when it is swept where nobody sits there, if it is `watched`
+        self.sweep_at = 0.0  # when it is swept if no worker waits, while it is `watched`
         self.watched = False
         self.given: list[Assignment] = []
         self.ready = asyncio.Event()
@@ -82,18 +83,18 @@ class WorkerSlot:
         return self.key[0]
 
     def sit(self, limit: int) -> None:
-        """The worker waits for as much as it wishes, what is on its way included."""
+        """The worker waits for at most `limit` tasks, including those being written."""
         self.room = limit - self.coming - len(self.given)
         self.sitting += 1
         self.settle()
 
     def settle(self) -> None:
-        """The worker is here: it has begun what it took."""
+        """The worker polls again: it has begun what it took."""
         if self.local_worker is not None:
             self.handed = self.local_worker.begun
 
     def take(self, limit: int) -> list[Assignment]:
-        """What was given, no more than was wished for; one of this process wished before it had room for the rest."""
+        """Take what was assigned, up to the limit. A local worker takes everything."""
         if self.local_worker is not None:
             limit = len(self.given)
             self.handed += limit
@@ -101,15 +102,15 @@ class WorkerSlot:
         return taken
 
     def spare(self) -> int:
-        """How much more it may be given."""
+        """How many more tasks it may receive."""
         if (local_worker := self.local_worker) is None:
             return self.room
         return local_worker.room - self.coming - len(self.given) - (self.handed - local_worker.begun)
 
     def expect_back(self, seconds: float) -> None:
-        """The worker went off with work and comes back within so many seconds, or is not counted on any more.
+        """The worker left with work. Expect it back within so many seconds.
 
-        One timer, however often it goes: whether it is expected is asked for every task.
+        One timer for all its absences: every task asks whether the worker is expected.
         """
         loop = asyncio.get_running_loop()
         self.expected, self.back_by = True, loop.time() + seconds
@@ -125,7 +126,7 @@ class WorkerSlot:
             self.expected = False
 
     def serves(self, task_list: str, task: str) -> bool:
-        """Whether somebody waits here for such work."""
+        """Whether a worker waits here for such a task, or is expected back."""
         return (
             (self.sitting > 0 or self.expected)
             and task_list in self.lists
@@ -134,5 +135,5 @@ class WorkerSlot:
 
 
 def key_of(request: ClaimRequest) -> Key:
-    """The desk for a wish."""
+    """The slot key of a claim request."""
     return request.worker, request.task_lists, request.tasks

@@ -1,4 +1,4 @@
-"""Runs in memory: their snapshots, their keys, and the doing of what their plans say."""
+"""Runs in memory: their snapshots and keys, and the execution of their plans."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from penstock.flow.model.run_input import (
 from penstock.flow.values.key_text import key_text
 from penstock.runtime.commands.validation import (
     checked_event,
+    checked_input,
     not_disabled,
     plain_event,
     plain_payload,
@@ -39,7 +40,6 @@ from penstock.runtime.decisions.correlation import NO_RUN
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
-    InvalidInput,
     NotRetryable,
     RunEnded,
     UnknownRun,
@@ -61,15 +61,15 @@ class InMemoryRun:
     watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
     alarms: set[Alarm] = field(default_factory=set)
     ids: dict[str, str] = field(default_factory=dict)  # of events found by key: id → event
-    unfinished: bool = False  # a decision stopped half-way: the run goes on at the clock's next turn
+    unfinished: bool = False  # a decision stopped half-way: the run continues at the clock's next turn
 
     @property
     def moving(self) -> bool:
-        """Whether the run goes on by itself."""
+        """Whether the run continues by itself."""
         return not self.snapshot.ended and (self.unfinished or bool(self.snapshot.firings))
 
     def silence(self) -> None:
-        """Nothing is due any more."""
+        """Nothing is due."""
         for alarm in self.alarms:
             alarm.cancel()
         self.alarms.clear()
@@ -85,7 +85,7 @@ class InMemoryEngine:
         self.locks = Locks()
         self.inbox = Inbox()
         self._ids = ids
-        self._started: dict[tuple[str, str], RunId] = {}
+        self._started: dict[tuple[str, str], tuple[RunId, str]] = {}
         self.does: Do | None = None  # does attempts within the decision that makes them
         self._queue: deque[tuple[RunId, RunInput]] = deque()
         self._pumping = False
@@ -107,12 +107,11 @@ class InMemoryEngine:
 
         Raises InvalidInput, BadPayload, UndeclaredEvent, InvalidEvent, IdempotencyMismatch.
         """
-        input = plain_payload(input, "the input")
-        problems = flow.input_problems(input)
-        if problems:
-            raise InvalidInput(flow.name, problems)
+        given = plain_payload(input, "the input")
+        input = given if flow.definition.params is None else checked_input(flow, given)
         labels = {**(flow.definition.labels or {}), **(labels or {})}
-        known = self._known(flow.name, idempotency_key, [input, subject, labels, flow.version])
+        asked = "" if idempotency_key is None else key_text([given, subject, labels, flow.version])
+        known = self._known(flow.name, idempotency_key, asked)
         if known is not None:
             return known
         then = tuple(checked_event(flow, event) for event in then)
@@ -126,23 +125,22 @@ class InMemoryEngine:
         )
         self.runs[header.id] = InMemoryRun(flow, new_run(header))
         if idempotency_key is not None:
-            self._started[flow.name, idempotency_key] = header.id
+            self._started[flow.name, idempotency_key] = header.id, asked
         self._queue.append((header.id, Begun(dict(tags) if tags else {})))
         self._queue.extend((header.id, event) for event in then)
         if not self._pumping:
             self._pump()
         return header.id
 
-    def _known(self, workflow: str, key: str | None, asked: list[Any]) -> RunId | None:
-        """The run that the key started before. Raises IdempotencyMismatch."""
+    def _known(self, workflow: str, key: str | None, asked: str) -> RunId | None:
+        """The run that the key started before, with the input that was given. Raises IdempotencyMismatch."""
         known = None if key is None else self._started.get((workflow, key))
         if known is None or key is None:
             return None
-        first = self.runs[known].snapshot.run
-        # As text: to Python 1 and true are equal.
-        if key_text([first.input, first.subject, first.labels, first.version]) != key_text(asked):
-            raise IdempotencyMismatch(key, known)
-        return known
+        run, first = known
+        if first != asked:  # texts, for to Python 1 and true are equal
+            raise IdempotencyMismatch(key, run)
+        return run
 
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
@@ -169,7 +167,7 @@ class InMemoryEngine:
         return self.inbox.undelivered(self.clock.now())
 
     def refused_keys(self) -> tuple[RefusedKey, ...]:
-        """The correlation keys that runs asked for in vain: another live run has them."""
+        """The correlation keys that runs were refused, because another live run has them."""
         return self.inbox.refused(self.clock.now())
 
     def cancel(self, run: RunId, force: bool = False) -> None:
@@ -183,7 +181,7 @@ class InMemoryEngine:
             raise RunEnded(run, self.run_of(run).snapshot.status)
 
     def resume(self, run: RunId) -> None:
-        """Go on where a pause held the run. Raises RunEnded."""
+        """Resume a paused run. Raises RunEnded."""
         if self._ask(run, Resumed()) == "refused":
             raise RunEnded(run, self.run_of(run).snapshot.status)
 
@@ -202,7 +200,7 @@ class InMemoryEngine:
             raise not_disabled(live_run.flow, step, port)
 
     def close(self) -> None:
-        """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""
+        """Stop: no timer of any run fires, and no loop of decisions continues."""
         for live_run in self.runs.values():
             live_run.silence()
 
@@ -262,7 +260,7 @@ class InMemoryEngine:
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self._set_alarm(live_run, timer.due, partial(self._post, run, timer.occurrence))
+            self._set_alarm(live_run, timer.due, partial(self._post, run, timer.input))
         for attempt in plan.attempts:
             self.executor.begin(attempt, partial(self._post, run))
         if plan.unfinished or live_run.unfinished:
@@ -283,7 +281,7 @@ class InMemoryEngine:
         live_run.alarms.add(alarm)
 
     def _go_on(self, live_run: InMemoryRun, unfinished: bool) -> None:
-        """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
+        """Let other runs proceed before a loop of decisions continues; it could block them forever."""
         waits, live_run.unfinished = live_run.unfinished, unfinished
         if unfinished and not waits:
             self._set_alarm(live_run, self.clock.now(), partial(self._continue, live_run))
@@ -318,7 +316,7 @@ class InMemoryEngine:
                 self.inbox.keep(emission.key, event, now, reason)
 
     def _deliver(self, run: RunId, event: Outside) -> str | None:
-        """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
+        """Queue an event for its run; if it does not fit, return the reason, because its sender is not waiting."""
         live_run = self.run_of(run)
         try:
             event = checked_event(live_run.flow, event)

@@ -1,4 +1,4 @@
-"""The seam between runs and whoever does their tasks."""
+"""The seam between runs in memory and the executor of their tasks."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Undelivered(Struct, frozen=True):
 
 
 class RefusedKey(Struct, frozen=True):
-    """A run asked for a key that another live run has; it goes on without it."""
+    """A run asked for a key that another live run has; it continues without it."""
 
     run: RunId
     key: tuple[str, str]
@@ -38,7 +38,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self._runs: dict[tuple[str, str], RunId] = {}
-        self._kept: OrderedDict[int, Undelivered] = OrderedDict()
+        self._pending: OrderedDict[int, Undelivered] = OrderedDict()
         self._waiting: dict[tuple[str, str], dict[int, None]] = {}  # key → numbers of kept events
         self._seen: OrderedDict[tuple[str, str], datetime] = OrderedDict()
         self._refused: list[RefusedKey] = []
@@ -62,7 +62,7 @@ class Inbox:
         """Keep an event for the run that will have its key, or for a person to look at."""
         self._expire(now)
         number = next(self._numbers)
-        self._kept[number] = Undelivered(dict(key), event, now, reason)
+        self._pending[number] = Undelivered(dict(key), event, now, reason)
         for pair in key.items():
             self._waiting.setdefault(pair, {})[number] = None
 
@@ -76,14 +76,14 @@ class Inbox:
         if holder != run:
             self._refused.append(RefusedKey(run, key, holder, now))
             return []
-        return [(number, self._kept[number]) for number in self._waiting.get(key, ())]
+        return [(number, self._pending[number]) for number in self._waiting.get(key, ())]
 
     def settle(self, number: int, reason: str | None) -> None:
         """A kept event was delivered, or stays for a reason."""
         if reason is None:
             self._drop(number)
         else:
-            self._kept[number] = replace(self._kept[number], reason=reason)
+            self._pending[number] = replace(self._pending[number], reason=reason)
 
     def forget(self, run: RunId, keys: Iterable[tuple[str, str]]) -> None:
         """A run that has ended gives its keys back."""
@@ -94,15 +94,15 @@ class Inbox:
     def undelivered(self, now: datetime) -> tuple[Undelivered, ...]:
         """What no run has taken, the oldest first."""
         self._expire(now)
-        return tuple(self._kept.values())
+        return tuple(self._pending.values())
 
     def refused(self, now: datetime) -> tuple[RefusedKey, ...]:
-        """The keys that runs asked for in vain, the oldest first."""
+        """The keys that runs were refused, the oldest first."""
         self._expire(now)
         return tuple(self._refused)
 
     def _drop(self, number: int) -> None:
-        kept = self._kept.pop(number)
+        kept = self._pending.pop(number)
         for pair in kept.key.items():
             numbers = self._waiting[pair]
             del numbers[number]
@@ -111,8 +111,8 @@ class Inbox:
 
     def _expire(self, now: datetime) -> None:
         since = now - RETENTION
-        while self._kept and next(iter(self._kept.values())).at < since:
-            self._drop(next(iter(self._kept)))
+        while self._pending and next(iter(self._pending.values())).at < since:
+            self._drop(next(iter(self._pending)))
         while self._seen and next(iter(self._seen.values())) < since:
             self._seen.popitem(last=False)
         if self._refused and self._refused[0].at < since:

@@ -1,4 +1,4 @@
-"""A run in memory, played through: its attempts are done as they come, and what follows is decided at once.
+"""A run in memory, in one call: each attempt is executed when it is due, and its outcome decided at once.
 
 Most of it goes the fast path; from where something rare follows, the rules of `advance` go on.
 """

@@ -34,7 +34,7 @@ class Locks:
         return False
 
     def release(self, name: str, holder: Holder) -> list[Holder]:
-        """Give the key back or leave its queue; whoever holds it now in turn."""
+        """Release the key or leave its queue; the elements that hold it next."""
         key = self._keys.get(name)
         if key is None:
             return []

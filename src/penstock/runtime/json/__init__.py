@@ -1,5 +1,5 @@
 """JSON from outside: a quick reader for plain input, a strict one that says what is wrong.
 
 Both give the same values.
-Nothing here knows a workflow.
+Not here: workflows.
 """

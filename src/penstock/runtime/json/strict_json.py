@@ -1,4 +1,4 @@
-"""JSON of strangers: what two readers could take differently, or no store could keep, is refused."""
+"""JSON from strangers: rejects what two readers could interpret differently, or no store could keep."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _decode = json.JSONDecoder(
 ).decode
 
 _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.S)
-"""A text that never ends goes to the end: else the rest would be read anew at each quote in it, for hours."""
+"""An unterminated text extends to the end; otherwise the rest would be read again at each quote, for hours."""
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 

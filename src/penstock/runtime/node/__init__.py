@@ -1,5 +1,5 @@
-"""A node: what keeps runs going on one store, and the background loops and caches it is made of.
+"""A node: the background loops and caches that keep the runs of one store going.
 
 Clocks, ids, timers, retention, the supervisor that restarts loops.
-What callers ask for is in `commands` and `queries`.
+Not here: what callers request (`commands` and `queries`).
 """

@@ -1,4 +1,4 @@
-"""Who does this, for the record: set where a person's call begins, written together with what it changes."""
+"""The caller of the current operation, for the audit log: set where a call begins, written with its change."""
 
 from __future__ import annotations
 

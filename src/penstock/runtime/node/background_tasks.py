@@ -1,4 +1,4 @@
-"""Work in the background that nobody waits for: kept until it is done, and told of where it fails."""
+"""Background work that nobody awaits: it is referenced until it ends, and its failures are logged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait until an event is set, so long at most; whether it was in time."""
+    """Wait until an event is set, for at most this long; whether it was set in time."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -18,7 +18,7 @@ async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
 
 
 class BackgroundTasks:
-    """What one object has begun. Without a hold on it, the loop would forget a task that still runs."""
+    """Background tasks of one object. Holds references so asyncio does not drop them."""
 
     def __init__(self, log: Logger, failure: str) -> None:
         self._log, self._failure = log, failure
@@ -35,7 +35,7 @@ class BackgroundTasks:
             self._log.warning("%s: %s", self._failure, error)
 
     async def wait(self, seconds: float) -> None:
-        """Until all are done, or so long."""
+        """Wait until all are done, for at most this long."""
         if self._tasks:
             await asyncio.wait(list(self._tasks), timeout=seconds)
 
@@ -44,7 +44,7 @@ class BackgroundTasks:
             task.cancel()
 
     async def end(self) -> None:
-        """Give up what is not done."""
+        """Cancel everything that is not done."""
         left = list(self._tasks)
         self.cancel()
         await asyncio.gather(*left, return_exceptions=True)

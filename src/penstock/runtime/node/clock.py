@@ -151,12 +151,12 @@ class PacedClock(VirtualClock):
 
 
 class StoreClock:
-    """Goes on from what the store told, by this machine's monotonic clock; never back."""
+    """Continues from the store's time by this machine's monotonic clock; never backwards."""
 
-    def __init__(self, told: datetime, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store_time: datetime, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.asked = monotonic  # the moment in which the store is asked something, for `tell`
-        self._told, self._at = told, monotonic()
-        self._last = told
+        self._store_time, self._at = store_time, monotonic()
+        self._last = store_time
 
     def tell(self, now: datetime, asked: float) -> None:
         """The store says what time it was, some time between the question and its answer.
@@ -165,10 +165,10 @@ class StoreClock:
         """
         at = self.asked()
         latest = now + timedelta(seconds=at - asked)
-        guess = self._told + timedelta(seconds=at - self._at)
-        self._told, self._at = min(max(guess, now), latest), at
+        guess = self._store_time + timedelta(seconds=at - self._at)
+        self._store_time, self._at = min(max(guess, now), latest), at
 
     def now(self) -> datetime:
-        now = self._told + timedelta(seconds=self.asked() - self._at)
+        now = self._store_time + timedelta(seconds=self.asked() - self._at)
         self._last = max(self._last, now)
         return self._last

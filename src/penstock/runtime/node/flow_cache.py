@@ -1,4 +1,4 @@
-"""Published versions, compiled once: what a run is decided by."""
+"""Published versions, compiled once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from penstock.flow.compile.compile import Flow, compile_flow
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Pauser
 from penstock.flow.values.payload import is_storable
-from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.validation import validate_integers
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
@@ -23,17 +22,17 @@ from penstock.store.rows.rows import Version, WorkflowState
 
 T = TypeVar("T")
 
-LATEST = 2**31
-"""No workflow has so many versions."""
+MAX_VERSIONS = 2**31
+"""More versions than any workflow has."""
 
-RECENT, OLDEST = 1.0, 10.0
-"""Seconds after which calls have the newest version looked for beside them, and after which they wait for it."""
+REFRESH_AFTER, MAX_AGE = 1.0, 10.0
+"""Seconds after which calls refresh the newest version in the background, and after which they wait for it."""
 
 _offers = msgspec.json.Decoder(dict[str, Offer]).decode
 
 
 def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
-    """What the tasks of a flow offer: kept with the version, for it decides its ports for ever."""
+    """The offers of a flow's tasks: stored with the version, because they fix its ports."""
     used = sorted({step.task for step in flow.steps.values()} & offers.keys())
     return msgspec.json.encode({name: offers[name] for name in used})
 
@@ -41,10 +40,9 @@ def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
 class FlowCache:
     """Versions by name and number. A version never changes, so it is read once."""
 
-    def __init__(self, shelf: WorkflowVersions, shared: bool, suffix: str = "") -> None:
-        self._shelf, self.suffix = shelf, suffix  # of the names of task lists
+    def __init__(self, versions: WorkflowVersions, shared: bool, suffix: str = "") -> None:
+        self._versions, self.suffix = versions, suffix  # of the names of task lists
         self._shared = shared
-        self.managers = Owners()
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf
@@ -68,8 +66,8 @@ class FlowCache:
         return flow
 
     async def _compiled(self, workflow: str, version: int) -> Flow:
-        there = 0 < version < LATEST and is_storable(workflow)
-        found = await self._shelf.version(workflow, version) if there else None
+        there = 0 < version < MAX_VERSIONS and is_storable(workflow)
+        found = await self._versions.version(workflow, version) if there else None
         if found is None:
             states = await self._look()
             if (state := states.get(workflow)) is None:
@@ -85,13 +83,13 @@ class FlowCache:
         return await self.believed(workflow)
 
     def at_hand(self, workflow: str) -> tuple[Flow, WorkflowState] | None:
-        """What `believed` gives, where nothing has to be read for it."""
+        """What `believed` returns, if nothing must be read."""
         state = self._states.get(workflow)
         flow = None if state is None else self._flows.get((workflow, state.latest))
         return None if state is None or flow is None else (flow, state)
 
     async def believed(self, workflow: str) -> tuple[Flow, WorkflowState]:
-        """The same as this process knew it last: for what the store compares when it is written."""
+        """The same as this process knew it last; the store compares it when it is written."""
         state = self._states.get(workflow)
         if state is None:
             states = await self._look()
@@ -100,14 +98,14 @@ class FlowCache:
         return await self.get(workflow, state.latest), state
 
     async def recent(self, workflow: str) -> tuple[Flow, WorkflowState]:
-        """The same for calls: read anew beside them, so that none waits for the store. Raises UnknownWorkflow.
+        """The same for calls: refreshed in the background, so none waits for the store. Raises UnknownWorkflow.
 
         What another node publishes or pauses is known a second later.
         """
         state = self._states.get(workflow)
-        if state is None or (self._shared and self._age() > OLDEST):
+        if state is None or (self._shared and self._age() > MAX_AGE):
             return await self.newest(workflow)
-        if self._shared and self._age() > RECENT and self._next is None:
+        if self._shared and self._age() > REFRESH_AFTER and self._next is None:
             self._next = asyncio.create_task(self._read(self._looking))
             self._next.add_done_callback(_heeded)
         return self._flows.get((workflow, state.latest)) or await self.get(workflow, state.latest), state
@@ -117,7 +115,7 @@ class FlowCache:
 
     async def states(self) -> list[WorkflowState]:
         """Every workflow, by name."""
-        known = not self._shared and self._states  # where nobody else writes, what is known is so
+        known = not self._shared and self._states  # if no other node writes, the cache is current
         return list((known or await self._look()).values())
 
     def observe(self, observer: Callable[[], None]) -> None:
@@ -125,16 +123,16 @@ class FlowCache:
         self._observers.append(observer)
 
     def forget(self) -> None:
-        """Something was published or paused: look again."""
+        """Something was published or paused: read again."""
         self._forgotten += 1
         self._states = {}
         for observer in self._observers:
             observer()
 
     async def changed_by(self, change: Coroutine[Any, Any, T]) -> T:
-        """The result of a call of the store that publishes or pauses; whatever comes of it, the states are read anew.
+        """The result of a store call that publishes or pauses. Afterwards the states are read again.
 
-        That is so if its outcome is unknown, and if nobody waits for it any more: it goes on, and may have succeeded.
+        This holds also if the outcome is unknown or the caller is cancelled: the call may still succeed.
         """
         changing = asyncio.create_task(change)
         changing.add_done_callback(_heeded)
@@ -142,7 +140,7 @@ class FlowCache:
         return await asyncio.shield(changing)
 
     async def _look(self) -> dict[str, WorkflowState]:
-        """Read the states anew. Who asks while others read waits for the next reading, which all then share.
+        """Read the states again. Callers that arrive during a read share the next one.
 
         Returns what was read: by the time the caller continues, it may be forgotten again.
         """
@@ -157,7 +155,7 @@ class FlowCache:
         self._looking, self._next = self._next, None
         while True:
             forgotten = self._forgotten
-            found = await self._shelf.workflows()
+            found = await self._versions.workflows()
             if forgotten == self._forgotten:
                 break  # otherwise it may have been read before what it should show
         self._states = states = {state.name: state for state in found}
@@ -166,7 +164,7 @@ class FlowCache:
 
 
 def _heeded(reading: asyncio.Task[Any]) -> None:
-    """Whoever waited may have gone: that it failed is then nobody's trouble, and must not be told as one."""
+    """Retrieve the exception, so asyncio does not log it when no caller is left."""
     if not reading.cancelled():
         reading.exception()
 
@@ -181,7 +179,7 @@ def compile_version(version: Version, suffix: str = "") -> Flow:
 
 
 def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
-    """The pauses wider than a run that are there."""
+    """Which pauses of the workflow or the installation are active."""
     if not (state.paused or state.halted):
         return ()
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))

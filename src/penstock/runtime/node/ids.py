@@ -1,4 +1,4 @@
-"""Run ids: unique, and sorted by the time in which they were made."""
+"""Run ids: unique, and sorted by creation time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose work this is, for whoever writes a line about it: set where work begins, read where lines are written."""
+"""The run, attempt or request of the current operation, for log lines."""
 
 from __future__ import annotations
 

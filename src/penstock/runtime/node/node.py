@@ -1,4 +1,4 @@
-"""A node: all that keeps runs going, on one store. Any number of them are equal; there is no leader."""
+"""A node: everything that keeps runs going on one store. All nodes are equal; there is no leader."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.commands.commands import Commands
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.tokens import Tokens
 from penstock.runtime.decisions.advancer import Advancer, RequestQueue
@@ -20,7 +21,7 @@ from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.node.clock import StoreClock
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.ids import new_run_id
-from penstock.runtime.node.retention import DAYS, Retention
+from penstock.runtime.node.retention import DEFAULT_RETENTION, Retention
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.run_watch import RunWatch
 from penstock.runtime.node.supervisor import LoopHealth, keep_up
@@ -29,15 +30,15 @@ from penstock.runtime.queries.call_stats import CallStats
 from penstock.runtime.queries.change_feed import Changes
 from penstock.store.protocol import Store
 
-POLL = timedelta(seconds=1)
-ALONE = timedelta(seconds=60)
-"""How often a node that has the store for itself looks for what it should know anyway."""
+SHARED_POLL_INTERVAL = timedelta(seconds=1)
+EXCLUSIVE_POLL_INTERVAL = timedelta(seconds=60)
+"""How often a node that owns its store exclusively polls it as a safeguard."""
 
 log = logging.getLogger("penstock.node")
 
 
 class Node:
-    """Decides about runs, keeps time, hands out work. `begin` it on a loop, `stop` it on the same."""
+    """Decides runs, keeps time, dispatches tasks. `begin` it on a loop, `stop` it on the same."""
 
     def __init__(
         self,
@@ -52,23 +53,24 @@ class Node:
     ) -> None:
         self.store, self.clock, self.shared = store, clock, shared
         self.flows = FlowCache(store, shared, suffix)
-        self.memory = RunCache(store, self.flows)
+        self.owners = Owners()
+        self.run_cache = RunCache(store, self.flows)
         self.requests = RequestQueue()
-        self.commands = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
-        self.repairs = RepairCommands(store, self.commands, self.flows, clock)
-        self.tokens = Tokens(store, self.memory, self.repairs, self.flows.managers)
-        self.watching = RunWatch(self.memory, self.look, shared)
+        self.commands = Commands(store, self.flows, self.owners, clock, self.requests.submit, self.look, ids)
+        self.repairs = RepairCommands(store, self.commands, self.flows, self.owners, clock)
+        self.tokens = Tokens(store, self.run_cache, self.repairs, self.owners)
+        self.run_watch = RunWatch(self.run_cache, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
-        poll = POLL if shared else ALONE
+        poll = SHARED_POLL_INTERVAL if shared else EXCLUSIVE_POLL_INTERVAL
         self.timers = Timers(store, clock, poll, self.requests.submit, self.commands.begin_child)
         self.dispatch = Dispatch(
-            store, self.memory, clock, self.requests.submit, self.timers.expect, redaction, shared=shared
+            store, self.run_cache, clock, self.requests.submit, self.timers.expect, redaction, shared=shared
         )
-        settled = [self.timers.settled, self.watching.settled, self.changes.settled]
+        settled = [self.timers.settled, self.run_watch.settled, self.changes.settled]
         self.advancer = Advancer(
             store=store,
             flows=self.flows,
-            memory=self.memory,
+            run_cache=self.run_cache,
             requests=self.requests,
             dispatch=self.dispatch,
             timers=self.timers,
@@ -76,9 +78,9 @@ class Node:
             shared=shared,
             settled=settled,
         )
-        self.retention = Retention(store, {**DAYS, **(days or {})})
+        self.retention = Retention(store, {**DEFAULT_RETENTION, **(days or {})})
         self.calls = CallStats()
-        self.pulses: dict[str, LoopHealth] = {}
+        self.loop_health: dict[str, LoopHealth] = {}
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -88,7 +90,7 @@ class Node:
         return cls(store, clock, shared=shared, **more)
 
     def begin(self) -> None:
-        """Start the loops. Whatever fails in one begins it again."""
+        """Start the loops. A loop that fails is restarted."""
         loops: dict[str, Callable[[], Awaitable[None]]] = {
             "advancing": self.advancer.run,
             "ringing": self.timers.run,
@@ -98,11 +100,11 @@ class Node:
             loops["hearing"] = self._hear
             loops["telling"] = self.changes.tell_others
         for name, loop in loops.items():
-            self.pulses[name] = LoopHealth()
-            self._loops.append(asyncio.create_task(keep_up(name, loop, self.pulses[name]), name=name))
+            self.loop_health[name] = LoopHealth()
+            self._loops.append(asyncio.create_task(keep_up(name, loop, self.loop_health[name]), name=name))
 
     async def stop(self) -> None:
-        """Finish what is being written and stop; who still waits is told. The store stays open."""
+        """Finish active writes and stop; waiting callers get an error. The store stays open."""
         try:
             async with asyncio.timeout(10):
                 await self.advancer.drain()
@@ -119,17 +121,17 @@ class Node:
         await asyncio.gather(*self._loops, return_exceptions=True)
         error = PenstockError("this engine is closed")
         self.requests.close(error)
-        self.watching.fail(error)
+        self.run_watch.fail(error)
 
     async def look(self, run: str, own: bool = False) -> CachedRun:
         """The run as the store has it, or as this node wrote it. Raises UnknownRun, UnreadableRun.
 
         With `own` as this node wrote it also where others may have led it on since: it was just made here.
         """
-        live = self.memory.get(run) if own or not self.shared else None
+        live = self.run_cache.get(run) if own or not self.shared else None
         if live is not None:
             return live
-        found = (await self.memory.fetch([run])).get(run)
+        found = (await self.run_cache.fetch([run])).get(run)
         if found is None:
             raise UnknownRun(run)
         if isinstance(found, BaseException):

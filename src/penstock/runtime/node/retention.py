@@ -1,4 +1,4 @@
-"""What is old goes: ended runs after their days, in every table, a little at a time."""
+"""Deletes ended runs after their retention time, from every table, a few at a time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from penstock.flow.format.reading import read_definition
+from penstock.flow.format.definition_parser import read_definition
 from penstock.flow.model.problems import DefinitionError
 from penstock.store.protocol import Maintenance, WorkflowVersions
 
-DAYS = {
+DEFAULT_RETENTION = {
     "succeeded": timedelta(days=30),
     "canceled": timedelta(days=30),
     "failed": timedelta(days=90),
@@ -29,20 +29,20 @@ class Own:
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, timedelta | None]] = {}
 
-    async def ages(self, shelf: WorkflowVersions) -> dict[str, timedelta]:
+    async def ages(self, versions: WorkflowVersions) -> dict[str, timedelta]:
         """By workflow."""
         found: dict[str, timedelta] = {}
-        for state in await shelf.workflows():
+        for state in await versions.workflows():
             known = self._known.get(state.name)
             if known is None or known[0] != state.latest:
-                known = self._known[state.name] = state.latest, await _age(shelf, state.name, state.latest)
+                known = self._known[state.name] = state.latest, await _age(versions, state.name, state.latest)
             if known[1] is not None:
                 found[state.name] = known[1]
         return found
 
 
-async def _age(shelf: WorkflowVersions, workflow: str, version: int) -> timedelta | None:
-    row = await shelf.version(workflow, version)
+async def _age(versions: WorkflowVersions, workflow: str, version: int) -> timedelta | None:
+    row = await versions.version(workflow, version)
     if row is None or "retention" not in row.definition:
         return None
     try:
@@ -56,7 +56,7 @@ class Retention:
     """On by default. Batches are small and apart, so that nobody waits for them."""
 
     store: RetentionRows
-    days: dict[str, timedelta] = field(default_factory=lambda: dict(DAYS))
+    days: dict[str, timedelta] = field(default_factory=lambda: dict(DEFAULT_RETENTION))
     batch: int = 500
     every: timedelta = timedelta(minutes=5)
     pause: timedelta = timedelta(seconds=0.5)

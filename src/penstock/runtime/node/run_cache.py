@@ -1,4 +1,4 @@
-"""Runs that this node remembers, so that it need not read them again before every decision."""
+"""Cached runs, so that a node need not read a run before every decision."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from penstock.store.protocol import Runs
 from penstock.store.rows.change import NewTask
 from penstock.store.rows.rows import StoredRun
 
-REMEMBERED = 5_000
-"""Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""
+MAX_CACHED_RUNS = 5_000
+"""Runs that are cached. Most have a few kilobytes; those that sleep for weeks need no place."""
 
-HEAVIEST = 32 * 1024 * 1024
-"""Bytes that large runs at hand may have together, encoded: as values they take some times that. What the elements of
-`each` have does not count: who reads it anew for every one of them is done with none."""
+MAX_CACHED_BYTES = 32 * 1024 * 1024
+"""Maximum encoded bytes of large cached runs. Elements of `each` are not counted."""
 
 
 class CachedRun:
-    """One run as this node knows it. Its revision tells the store whether that is still so."""
+    """One run as this node knows it. By its revision the store detects a stale copy."""
 
     __slots__ = ("encode", "first", "flow", "pack", "snapshot", "state")
 
@@ -33,16 +32,16 @@ class CachedRun:
         self.flow, self.snapshot = flow, snapshot
         self.pack = Packer() if pack is None else pack
         self.encode = HeadEncoder(self.pack)
-        self.state: bytes | None = None  # its head, where equal runs share it
-        # Of a run that was made here and has not gone on: its tasks.
+        self.state: bytes | None = None  # its head, if equal runs share it
+        # The tasks of a run that was created here and not decided since.
         self.first: tuple[NewTask, ...] | None = None
 
 
 class RunCache:
-    """The runs used last. What is here may be stale where other nodes write: commits find out."""
+    """The runs used last. If other nodes write, a copy may be stale; its commit detects that."""
 
-    def __init__(self, store: Runs, flows: FlowCache, most: int = REMEMBERED) -> None:
-        self._store, self._flows, self._most = store, flows, most
+    def __init__(self, store: Runs, flows: FlowCache, max_runs: int = MAX_CACHED_RUNS) -> None:
+        self._store, self._flows, self._max_runs = store, flows, max_runs
         self._runs: OrderedDict[str, CachedRun] = OrderedDict()
         self._weights: OrderedDict[str, int] = OrderedDict()  # of those that are large, in the same order
         self._weight = 0
@@ -61,11 +60,11 @@ class RunCache:
         weight = live.pack.weight
         if weight or run in self._weights:
             self._weigh(run, weight)
-        if len(runs) > self._most:
+        if len(runs) > self._max_runs:
             self.forget(next(iter(runs)))
 
     def offer(self, run: str, live: CachedRun) -> None:
-        """Remember a run that was only read and goes on, where it is newer than what is known of it.
+        """Cache an active run that was only read, if it is newer than the cached one.
 
         Only where others write, too, and each commit finds out whether what it was decided from is old.
         """
@@ -78,7 +77,7 @@ class RunCache:
         """Forget what is large and was not used for longest, where it is too much together; never the last of all."""
         self._weight += weight - self._weights.pop(run, 0)
         self._weights[run] = weight
-        while self._weight > HEAVIEST and len(self._weights) > 1:
+        while self._weight > MAX_CACHED_BYTES and len(self._weights) > 1:
             self.forget(next(iter(self._weights)))
 
     def forget(self, run: str) -> None:
@@ -113,7 +112,7 @@ class RunCache:
                 if remember:
                     self.keep(row.run, live)
             except StoreError:
-                raise  # the database is away: nothing is wrong with the run
+                raise  # the database is unavailable: nothing is wrong with the run
             except Exception as error:
                 found[row.run] = error
         return found

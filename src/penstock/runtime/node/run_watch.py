@@ -1,4 +1,4 @@
-"""Waiting for a run to change: told at once by this node, found by looking where another node did it."""
+"""Waits for a run to change: this node reports its own changes, and polls for those of other nodes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.store.errors import StoreAway
 
-LOOK_AGAIN = 0.5
+POLL_INTERVAL = 0.5
 
-Seen = tuple[Flow, Snapshot]
+Observed = tuple[Flow, Snapshot]
 Wanted = Callable[[Snapshot], bool]
 
 
 class RunWatch:
     """Who waits for which run, and what they wait for."""
 
-    def __init__(self, memory: RunCache, look: Callable[[str], Awaitable[CachedRun]], shared: bool) -> None:
-        self._memory, self._look, self._shared = memory, look, shared
-        self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Seen]]]] = {}
+    def __init__(
+        self, run_cache: RunCache, look: Callable[[str], Awaitable[CachedRun]], shared: bool
+    ) -> None:
+        self._run_cache, self._look, self._shared = run_cache, look, shared
+        self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Observed]]]] = {}
 
     def settled(self, decisions: Sequence[Decision]) -> None:
-        """Runs went on: whoever waits for just this is told."""
+        """Runs changed: wake the callers that wait for this."""
         if not self._waiters:
             return
         for decision in decisions:
@@ -36,29 +38,29 @@ class RunWatch:
                     waiter.set_result((decision.live.flow, snapshot))
 
     def fail(self, error: BaseException) -> None:
-        """Nothing will change any more here."""
+        """Nothing will change here from now on."""
         for waiters in self._waiters.values():
             for _, waiter in waiters:
                 if not waiter.done():
                     waiter.set_exception(error)
         self._waiters.clear()
 
-    async def until(self, run: str, wanted: Wanted) -> Seen:
+    async def until(self, run: str, wanted: Wanted) -> Observed:
         """Wait until the run is as wanted. Raises UnknownRun."""
-        waiter: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
+        waiter: asyncio.Future[Observed] = asyncio.get_running_loop().create_future()
         entry = (wanted, waiter)
         # Before looking: a change meanwhile must not be missed.
         self._waiters.setdefault(run, []).append(entry)
         try:
             # Another node may have led the run on: what is remembered here tells nothing.
-            live = None if self._shared else self._memory.get(run)
+            live = None if self._shared else self._run_cache.get(run)
             if live is None:
                 live = await self._look(run)
             while not wanted(live.snapshot):
                 if not self._shared:
                     return await waiter
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_AGAIN):
+                    async with asyncio.timeout(POLL_INTERVAL):
                         return await asyncio.shield(waiter)
                 with suppress(StoreAway):  # who waits for hours must not suffer for a minute
                     live = await self._look(run)
@@ -66,7 +68,7 @@ class RunWatch:
         finally:
             self._forget(run, entry)
 
-    def _forget(self, run: str, entry: tuple[Wanted, asyncio.Future[Seen]]) -> None:
+    def _forget(self, run: str, entry: tuple[Wanted, asyncio.Future[Observed]]) -> None:
         entry[1].cancel()
         waiters = self._waiters.get(run)
         if waiters is not None and entry in waiters:

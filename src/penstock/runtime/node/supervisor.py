@@ -1,4 +1,4 @@
-"""Loops that must not end: each is begun again when it fails, a little later every time."""
+"""Loops that must not end: each is restarted when it fails, after a growing pause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from penstock.store.errors import StoreUnavailable
 
 MIN_DELAY, MAX_DELAY = 0.05, 5.0
 
-log = logging.getLogger("penstock.supervising")
+log = logging.getLogger("penstock.supervisor")
 
 
 class LoopHealth:
@@ -24,7 +24,7 @@ class LoopHealth:
 
 
 async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: LoopHealth) -> None:
-    """Run a loop for ever; a database that is away for an hour must not end it."""
+    """Run a loop without end; an outage of the database for an hour must not end it."""
     wait = MIN_DELAY
     while True:
         began = asyncio.get_running_loop().time()

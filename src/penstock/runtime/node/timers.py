@@ -1,4 +1,4 @@
-"""Time passes: timers ring, attempts outlive their limits, messages are read."""
+"""Fire due timers, time out expired attempts and deliver messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from penstock.flow.model.run_input import Outside, Reported, TimedOut
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import StartChild, decode_message
 from penstock.runtime.decisions.decision import Decision, Request
 from penstock.runtime.node.background_tasks import is_set_within
@@ -19,12 +19,12 @@ from penstock.store.protocol import Runs
 from penstock.store.rows.change import HANDOVER_TIMEOUT, WHOLE, Message
 from penstock.store.rows.rows import DueTask, DueTimer
 
-BATCH = 500
-MAX_IN_HAND = 4 * BATCH
-"""What may be in hand before more is taken: what is not decided within the patience of others is done twice."""
+MAX_BATCH = 500
+MAX_IN_PROGRESS = 4 * MAX_BATCH
+"""Maximum rows in progress. Rows that stay undecided for HANDOVER_TIMEOUT are handed out again."""
 
 NEVER = timedelta.max
-log = logging.getLogger("penstock.ringing")
+log = logging.getLogger("penstock.timers")
 
 Row = TypeVar("Row", bound=DueTimer | DueTask | Message)
 
@@ -46,7 +46,7 @@ class Timers:
         self._looking = False
         self._next: datetime | None = None
         self._gone: list[int] = []  # messages for runs that do not exist
-        self._hand: set[object] = set()  # what was taken in hand and is not decided yet
+        self._hand: set[object] = set()  # rows in progress: taken and not decided yet
         self.lost = self.timed_out = self.rung = 0
 
     def look(self) -> None:
@@ -66,7 +66,7 @@ class Timers:
             change = decision.change
             if change is None:
                 continue
-            if not change.plain:
+            if change.has_extras:
                 for due, _ in change.timers:
                     self.expect(due)
             for task in change.tasks:
@@ -92,10 +92,10 @@ class Timers:
                 self._wake.set()
 
     async def run(self) -> None:
-        """Ring what is due, for ever."""
+        """Handle what is due, without end."""
         while True:
             more = await self.run_once()
-            if not more or len(self._hand) >= MAX_IN_HAND:
+            if not more or len(self._hand) >= MAX_IN_PROGRESS:
                 await self._sleep()
 
     async def _sleep(self) -> None:
@@ -104,9 +104,9 @@ class Timers:
         while not self._looking:
             wait = self._poll
             if self._next is not None:
-                # A touch later: a clock that is a little ahead of the store's would look in vain.
+                # Slightly later: a clock that is ahead of the store's would find nothing.
                 wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
-            if len(self._hand) >= MAX_IN_HAND:
+            if len(self._hand) >= MAX_IN_PROGRESS:
                 wait = max(wait, HANDOVER_TIMEOUT / 10)
             if wait <= timedelta(0):
                 break
@@ -117,24 +117,24 @@ class Timers:
         self._wake.clear()
 
     async def run_once(self) -> bool:
-        """Take in hand what is due; True where there may be more."""
+        """Take what is due; True if there may be more."""
         self._next = None
         asked = self._clock.asked()
         gone, self._gone = self._gone, []
-        due = await self._store.due(BATCH, HANDOVER_TIMEOUT, gone)
+        due = await self._store.due(MAX_BATCH, HANDOVER_TIMEOUT, gone)
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
         _each(self._fire, due.timers)
         _each(self._end, due.tasks)
         self.read(due.messages)
-        return max(len(due.timers), len(due.tasks), len(due.messages)) >= BATCH
+        return max(len(due.timers), len(due.tasks), len(due.messages)) >= MAX_BATCH
 
     def _fire(self, timer: DueTimer) -> None:
         self.rung += 1
         run_input = decode_message(timer.body)
         if isinstance(run_input, StartChild):
-            raise Unreadable("a timer begins no run")
+            raise CorruptRecord("a timer begins no run")
         self._take(("timer", timer.id), Request(timer.run, run_input, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:
@@ -147,7 +147,7 @@ class Timers:
         self._take(lease, Request(lease.run, run_input, lease=lease, overdue=True))
 
     def read(self, messages: Sequence[Message]) -> None:
-        """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
+        """Deliver messages. Any message that no decision consumes is read again later."""
         if messages:
             self.expect(self._clock.now() + HANDOVER_TIMEOUT)
         _each(self._read, messages)
@@ -161,28 +161,28 @@ class Timers:
             self._take(("message", message.id), Request(run, body, read=message.id, check=outside))
 
     def _take(self, key: object, request: Request) -> None:
-        """Have it decided, once: what is handed out again because it took long must not crowd out itself."""
+        """Submit the row once, even if the store hands it out again because its decision takes long."""
         if key not in self._hand:
             self._hand.add(key)
             request.on_result = partial(self._on_answer, key)
             self.submit(request)
 
     def _on_answer(self, key: object, *_: object) -> None:
-        """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
+        """Remove the row from the rows in progress; if it still exists, the store hands it out again."""
         self._hand.discard(key)
-        if len(self._hand) == MAX_IN_HAND // 2:
+        if len(self._hand) == MAX_IN_PROGRESS // 2:
             self.look()
 
 
 def _each(take: Callable[[Row], None], rows: Sequence[Row]) -> None:
-    """Take every row; one that cannot be taken must not hold the others."""
+    """Take every row; one that fails must not block the others."""
     for row in rows:
         try:
             take(row)
         except Exception as error:
             what = row.lease if isinstance(row, DueTask) else f"{row.id} of run {row.run}"
             log.error(
-                "%s %s cannot be taken and is left alone: %s: %s",
+                "%s %s cannot be handled and is skipped: %s: %s",
                 type(row).__name__,
                 what,
                 type(error).__name__,

@@ -1,4 +1,4 @@
-"""Ids of traces and spans (W3C), made from what they are about: every process makes the same, and keeps none."""
+"""Ids of traces and spans (W3C), derived from their subject: every process computes the same and stores none."""
 
 from __future__ import annotations
 

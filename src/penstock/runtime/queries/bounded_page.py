@@ -1,4 +1,4 @@
-"""Lists whose items may be large: a page of one has fewer of them then, or one alone."""
+"""Pages of lists whose items may be large: such a page has fewer items, at least one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from penstock.runtime.queries.history import FEW, ROOM
+from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 
 Row = TypeVar("Row")
 Cursor = TypeVar("Cursor")
@@ -22,9 +22,9 @@ async def bounded_page(
 ) -> tuple[list[Row], bool]:
     """The rows behind a place, at most `limit`, as many as there is room for; and whether there are more."""
     rows: list[Row] = []
-    left = ROOM
+    left = MAX_PAGE_BYTES
     while True:
-        asked = min(FEW, limit + 1 - len(rows))
+        asked = min(MAX_PAYLOADS_PER_READ, limit + 1 - len(rows))
         found = await read(after, asked)
         for row in found:
             left -= size(row)

@@ -1,4 +1,4 @@
-"""What calls came to: counted in this process, for nothing of a call is kept."""
+"""Counts and durations of calls, in this process only, because nothing of a call is stored."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from penstock.flow.views.run_view import time_text
 
-LATEST = 1_000
-"""Calls whose times are kept, for percentiles."""
+MAX_SAMPLES = 1_000
+"""Call durations that are kept for percentiles."""
 MAX_WORKFLOWS = 500
 """Workflows that are counted apart."""
 
@@ -23,7 +23,7 @@ class WorkflowCallStats:
     def __init__(self, since: datetime) -> None:
         self.since = since
         self.statuses: Counter[str] = Counter()
-        self.seconds: deque[float] = deque(maxlen=LATEST)
+        self.seconds: deque[float] = deque(maxlen=MAX_SAMPLES)
         self.firings: Counter[str] = Counter()
         self.missed: Counter[str] = Counter()
 

@@ -1,4 +1,4 @@
-"""The feed of changes: every run that changes, on this node or another, numbered, for whoever looks on."""
+"""The feed of changes: every run that changes, on any node, numbered, for its readers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from penstock.store.errors import StoreError
 from penstock.store.rows.rows import RunState
 
 MAX_REMEMBERED = 10_000
-"""Changes that are remembered: who was away for longer begins anew."""
+"""Changes that are kept: a reader that was absent for longer starts over."""
 MAX_READ = 500
 """Changes that are read at once."""
-PACE = 0.25
+HINT_INTERVAL = 0.25
 """Seconds between two hints to other nodes."""
-NAMED = 300
-"""Runs that a hint names; were there more, the others are only told that something changed."""
-LINGER = 60.0
-"""Seconds for which changes of other nodes are still looked up after the last reader has gone: it may come back."""
+MAX_RUNS_IN_HINT = 300
+"""Runs that a hint names. If more changed, the hint only says that something changed."""
+LINGER_TIMEOUT = 60.0
+"""Seconds to keep following other nodes after the last reader left, because it may return."""
 
 log = logging.getLogger("penstock.changes")
 
@@ -44,7 +44,7 @@ class Changes:
 
     def __init__(self, look: Look, tell: Tell) -> None:
         self._look, self._tell = look, tell
-        self._ring: deque[RunState] = deque(maxlen=MAX_REMEMBERED)
+        self._recent: deque[RunState] = deque(maxlen=MAX_REMEMBERED)
         self._wakes: set[asyncio.Event] = set()
         self._wanted_until = 0.0
         self._missed = False  # something changed while nobody looked on
@@ -55,7 +55,7 @@ class Changes:
     # -- what changed --------------------------------------------------------------------------------------
 
     def settled(self, decisions: Sequence[Decision]) -> None:
-        """Runs went on here. On the way of every step: what nobody looks at is not remembered."""
+        """Runs changed here. This is on the path of every step: without readers, nothing is kept."""
         changed = [decision for decision in decisions if decision.change is not None]
         if not changed:
             return
@@ -64,7 +64,7 @@ class Changes:
                 self._add(_state(decision))
         else:
             self._missed = True
-        for decision in changed[: NAMED + 1 - len(self._fresh)]:
+        for decision in changed[: MAX_RUNS_IN_HINT + 1 - len(self._fresh)]:
             self._fresh[decision.live.snapshot.run.id] = None
         self._stirred.set()
 
@@ -82,26 +82,26 @@ class Changes:
             self._add(state)
 
     async def tell_others(self) -> None:
-        """Name the runs that changed here to the other nodes, now and then, for ever."""
+        """Tell other nodes at intervals which runs changed here, without end."""
         while True:
             await self._stirred.wait()
             self._stirred.clear()
             fresh, self._fresh = list(self._fresh), {}
             try:
-                await self._tell(fresh if len(fresh) <= NAMED else [])
+                await self._tell(fresh if len(fresh) <= MAX_RUNS_IN_HINT else [])
             except Exception as error:
                 log.debug("the other nodes were not told: %s", error)  # it is a hint
-            await asyncio.sleep(PACE)
+            await asyncio.sleep(HINT_INTERVAL)
 
     def _add(self, state: RunState) -> None:
-        self._ring.append(state)
+        self._recent.append(state)
         self.count += 1
         for wake in self._wakes:
             wake.set()
 
     def _begin_anew(self) -> None:
-        """Something was missed: whoever reads is told, and whoever comes back too."""
-        self._ring.clear()
+        """Something was missed: current and returning readers are notified."""
+        self._recent.clear()
         self.epoch = token_hex(4)
         for wake in self._wakes:
             wake.set()
@@ -123,15 +123,15 @@ class Changes:
 
     def unsubscribe(self, wake: asyncio.Event) -> None:
         self._wakes.discard(wake)
-        self._wanted_until = asyncio.get_running_loop().time() + LINGER
+        self._wanted_until = asyncio.get_running_loop().time() + LINGER_TIMEOUT
 
     def since(self, number: int) -> list[tuple[int, RunState]] | None:
-        """Changes after one, some of them; None: they are not known any more."""
+        """Some of the changes after one; None if they are no longer kept."""
         missing = self.count - number
-        if not 0 <= missing <= len(self._ring):
+        if not 0 <= missing <= len(self._recent):
             return None
         take = min(missing, MAX_READ)
-        return [(number + 1 + n, self._ring[n - missing]) for n in range(take)]
+        return [(number + 1 + n, self._recent[n - missing]) for n in range(take)]
 
 
 def _state(decision: Decision) -> RunState:
@@ -159,11 +159,11 @@ class Reader:
     def id_of(self, number: int) -> str:
         return f"{self._epoch}-{number}"
 
-    async def read(self, patience: float) -> Batch | None:
-        """The next changes, as soon as there are some; None: there were none for `patience` seconds."""
+    async def read(self, timeout: float) -> Batch | None:
+        """The next changes, as soon as there are some; None: there were none for `timeout` seconds."""
         batch = self._next()
         if batch is None:
-            await is_set_within(self._wake, patience)
+            await is_set_within(self._wake, timeout)
             batch = self._next()
         return batch
 

@@ -1,4 +1,4 @@
-"""Cursors: where the next page of a list begins, as a text that only this program need understand."""
+"""Cursors: where the next page of a list begins, as an opaque text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from penstock.runtime.errors import BadCursor
 
 T = TypeVar("T")
-CHECK = 6
+CHECKSUM_BYTES = 6
 
 
 def write_cursor(place: Any) -> str:
@@ -24,7 +24,7 @@ def read_cursor(text: str, kind: type[T]) -> T:
     """The place that was written. Raises BadCursor where it is not what `write_cursor` gave, or of another list."""
     try:
         whole = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        check, body = whole[:CHECK], whole[CHECK:]
+        check, body = whole[:CHECKSUM_BYTES], whole[CHECKSUM_BYTES:]
         if check != _check(body) or write_cursor(msgspec.Raw(body)) != text:
             raise BadCursor(text)
         return msgspec.json.decode(body, type=kind)
@@ -33,4 +33,4 @@ def read_cursor(text: str, kind: type[T]) -> T:
 
 
 def _check(body: bytes) -> bytes:
-    return blake2b(body, digest_size=CHECK, person=b"penstock cursor").digest()
+    return blake2b(body, digest_size=CHECKSUM_BYTES, person=b"penstock cursor").digest()

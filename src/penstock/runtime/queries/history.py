@@ -13,11 +13,11 @@ from penstock.flow.views.run_view import history_view
 from penstock.runtime.codec.decoder import Ref, decode, decode_page, refs_of
 from penstock.store.protocol import Runs, RunViews
 
-PAGE = 500
-ROOM = 2 * 1024 * 1024
-"""Bytes of payloads that are read at a time: a thousand large ones, for each who looks on, would fill the memory."""
-FEW = 16
-"""Payloads that are fetched at once: nobody knows how large they are."""
+DEFAULT_PAGE = 500
+MAX_PAGE_BYTES = 2 * 1024 * 1024
+"""Bytes of payloads that one page reads: a thousand large ones for each reader would fill the memory."""
+MAX_PAYLOADS_PER_READ = 16
+"""Payloads that are fetched at once, because their sizes are unknown."""
 
 
 class Histories(Runs, RunViews, Protocol):
@@ -47,7 +47,7 @@ async def show_page(store: Histories, run: str, after: int, limit: int) -> tuple
     items: list[dict[str, Any]] = []
     full = False
     while len(items) <= limit and not full:
-        entries, full = await _some(store, run, after, min(PAGE, limit + 1 - len(items)))
+        entries, full = await _some(store, run, after, min(DEFAULT_PAGE, limit + 1 - len(items)))
         if not entries:
             break
         items += history_view(entries, await _begun(store, run, entries))
@@ -69,7 +69,7 @@ async def _begun(store: Histories, run: str, entries: Sequence[Entry]) -> dict[i
 async def _pages(store: Runs, run: str, after: int, limit: int | None) -> AsyncIterator[list[Entry]]:
     left = limit
     while left is None or left > 0:
-        want = PAGE if left is None else min(left, PAGE)
+        want = DEFAULT_PAGE if left is None else min(left, DEFAULT_PAGE)
         entries, _ = await _some(store, run, after, want)
         if not entries:
             return
@@ -91,11 +91,11 @@ async def _filled(store: Runs, run: str, entries: Sequence[Entry]) -> list[Entry
     due = list(dict.fromkeys(refs_of(entries)))
     found: dict[bytes, tuple[Any, int]] = {}  # the first of those that are due
     whole: list[Entry] = []
-    left = ROOM
+    left = MAX_PAGE_BYTES
     for entry in entries:
         if isinstance(entry.data, Ref):
             if entry.data.digest not in found:
-                found |= await _fetched(store, run, due[len(found) :][:FEW])
+                found |= await _fetched(store, run, due[len(found) :][:MAX_PAYLOADS_PER_READ])
             value, size = found[entry.data.digest]
             left -= size
             if left < 0 and whole:
@@ -106,7 +106,7 @@ async def _filled(store: Runs, run: str, entries: Sequence[Entry]) -> list[Entry
 
 
 async def _fetched(store: Runs, run: str, digests: Sequence[bytes]) -> dict[bytes, tuple[Any, int]]:
-    """Payloads and their sizes; None of one that is gone."""
+    """Payloads and their sizes; None for one that no longer exists."""
     bodies = await store.payloads([(run, digest) for digest in digests])
     found = {digest: bodies.get((run, digest)) for digest in digests}
     return {

@@ -1,4 +1,4 @@
-"""Incidents: what waits for a person. Sources that fail, failed and stalled runs, events set aside or not taken."""
+"""Incidents: what waits for a person. Failing sources, failed and stalled runs, undelivered events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.flow.views.run_view import failure_view, time_text
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
-from penstock.runtime.queries.history import FEW, ROOM
+from penstock.runtime.queries.history import MAX_PAGE_BYTES, MAX_PAYLOADS_PER_READ
 from penstock.runtime.queries.row_views import row_view, undelivered_view
 from penstock.store.protocol import InboundEvents, RunViews
 from penstock.store.rows.rows import Filter, PendingEventRow, RunRow
@@ -37,12 +37,12 @@ class IncidentCursor(Struct, frozen=True, array_like=True):
     kind: int
     at: datetime | None = None
     run: str = ""
-    kept: int = 0
+    after: int = 0
 
 
 async def list_incidents(
     store: Incidents,
-    memory: RunCache,
+    run_cache: RunCache,
     filter: Filter,
     cursor: str | None,
     failing: Failing,
@@ -56,14 +56,14 @@ async def list_incidents(
     limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
     following: IncidentCursor | None = place
-    left = ROOM
+    left = MAX_PAGE_BYTES
     while following is not None and len(items) < limit and left > 0:
         if following.kind == 0:
-            found, following = _sources(await failing(), filter, following.kept, limit - len(items))
+            found, following = _sources(await failing(), filter, following.after, limit - len(items))
         else:
             # A few at a time: runs are read whole, and nobody knows how large they are.
-            few = min(FEW, limit - len(items))
-            found, following = await _some(store, memory, filter, following, few, bound)
+            few = min(MAX_PAYLOADS_PER_READ, limit - len(items))
+            found, following = await _some(store, run_cache, filter, following, few, bound)
         items += found
         fit, left = fitting(found, left)
         left = left if fit == len(found) else 0
@@ -82,13 +82,13 @@ def _sources(
         and (filter.since is None or datetime.fromisoformat(each["error_at"]) >= filter.since)
     ]
     found = [_of_source(each) for each in wanted[first : first + limit]]
-    return found, IncidentCursor(0, kept=first + limit) if len(wanted) > first + limit else IncidentCursor(1)
+    return found, IncidentCursor(0, after=first + limit) if len(wanted) > first + limit else IncidentCursor(1)
 
 
 async def _some(
-    store: Incidents, memory: RunCache, filter: Filter, place: IncidentCursor, limit: int, bound: bool
+    store: Incidents, run_cache: RunCache, filter: Filter, place: IncidentCursor, limit: int, bound: bool
 ) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
-    """The next few of one kind, and where to go on."""
+    """The next few of one kind, and the position after them."""
     kind = KINDS[place.kind] if 0 <= place.kind < len(KINDS) else "undelivered"
     if kind == "undelivered":
         return ([], None) if bound else await _undelivered(store, filter.since, place, limit)
@@ -100,7 +100,7 @@ async def _some(
         limit=limit + 1,
     )
     rows = await store.runs(filter)
-    lives = await memory.fetch([row.id for row in rows[:limit]])
+    lives = await run_cache.fetch([row.id for row in rows[:limit]])
     items = [item for row in rows[:limit] for item in _of_run(kind, row, lives.get(row.id))]
     if len(rows) <= limit:
         return items, IncidentCursor(place.kind + 1)
@@ -110,9 +110,9 @@ async def _some(
 async def _undelivered(
     store: Incidents, since: datetime | None, place: IncidentCursor, limit: int
 ) -> tuple[list[dict[str, Any]], IncidentCursor | None]:
-    rows = await store.undelivered(place.kept, limit + 1)
+    rows = await store.undelivered(place.after, limit + 1)
     shown = [row for row in rows[:limit] if since is None or row.at >= since]
-    following = IncidentCursor(place.kind, kept=rows[limit - 1].id) if len(rows) > limit else None
+    following = IncidentCursor(place.kind, after=rows[limit - 1].id) if len(rows) > limit else None
     return [_of_event(row) for row in shown], following
 
 
@@ -171,8 +171,8 @@ def _item(row: RunRow, kind: str, text: str, actions: list[str], **more: Any) ->
 
 
 def _of_source(trigger: dict[str, Any]) -> dict[str, Any]:
-    what = "The source" if trigger["event"] is None else f"What brings event '{trigger['event']}'"
-    text = f"{what} of '{trigger['workflow']}' ({trigger['kind']}) does not work: {trigger['error']}"
+    what = "The source" if trigger["event"] is None else f"The source of event '{trigger['event']}'"
+    text = f"{what} of '{trigger['workflow']}' ({trigger['kind']}) is failing: {trigger['error']}"
     return {
         "kind": "source",
         "run": None,

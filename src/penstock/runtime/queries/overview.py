@@ -1,4 +1,4 @@
-"""How an installation does: what ended when, by workflow, and how soon steps begin, for a page that is looked at often.
+"""The figures of the home page: what ended when, by workflow, and how soon steps begin.
 
 Ends are counted exactly. How soon steps begin is read from a few runs of each piece of the time.
 """
@@ -19,20 +19,20 @@ from penstock.store.protocol import RunViews
 from penstock.store.rows.change import timed
 from penstock.store.rows.rows import Filter, RunCount, RunsByEnd
 
-BUSIEST = 50
-"""Workflows of which it is said how long their runs take."""
+MAX_WORKFLOWS = 50
+"""Workflows whose run durations are shown."""
 
-LATEST = 50
-"""Runs of a workflow that say how long they take."""
+MAX_RUNS_PER_WORKFLOW = 50
+"""Runs of a workflow from which durations are computed."""
 
-SLICES, OF_SLICE = 24, 100
-"""Pieces of the time, and runs of each that are looked at."""
+SLICES, MAX_RUNS_PER_SLICE = 24, 100
+"""Slices of the period, and runs that are read of each."""
 
-FEW = 16
-"""Runs of a piece that are all looked at; of more, one in 16."""
+SAMPLING_THRESHOLD = 16
+"""If a slice has at most this many runs, all are read; otherwise one in 16."""
 
-OF_RUN = 20
-"""Attempts of one run that are looked at: it may have tens of thousands."""
+MAX_ATTEMPTS_PER_RUN = 20
+"""Attempts that are read of one run, because it may have tens of thousands."""
 
 BAD_ENDS = frozenset(("failed", "timed_out"))
 
@@ -56,7 +56,7 @@ async def overview_of(
     for name in sorted({count.workflow for count in seen}):
         mine = [count for count in seen if count.workflow == name]
         workflows[name] = {**_lines(mine, points), "typical": None}
-    for name in sorted(workflows, key=lambda each: -sum(workflows[each]["ended"]))[:BUSIEST]:
+    for name in sorted(workflows, key=lambda each: -sum(workflows[each]["ended"]))[:MAX_WORKFLOWS]:
         workflows[name]["typical"] = await _typical(store, name, begin, end)
     starts, all_starts = await _starts(store, begin, end, sees)
     return {
@@ -81,8 +81,8 @@ def _lines(counts: Iterable[RunCount], points: int) -> dict[str, list[int]]:
 
 
 async def _typical(store: RunViews, workflow: str, begin: datetime, end: datetime) -> float | None:
-    """Seconds that a run takes: the middle of the latest that started then; where none did, of the latest."""
-    good = Filter(workflow=workflow, statuses=("succeeded",), limit=LATEST)
+    """Seconds that a run takes: the median of the latest that started then; if none did, of the latest."""
+    good = Filter(workflow=workflow, statuses=("succeeded",), limit=MAX_RUNS_PER_WORKFLOW)
     rows = await store.runs(replace(good, since=begin, until=end)) or await store.runs(good)
     lengths = lasted(rows)
     return lengths["p50"] if lengths else None
@@ -100,13 +100,13 @@ async def _starts(
     at_once: set[str] = set()
     for number in range(SLICES):
         last = end if number == SLICES - 1 else begin + span * (number + 1)
-        rows = await store.runs(Filter(since=begin + span * number, until=last, limit=OF_SLICE))
+        rows = await store.runs(Filter(since=begin + span * number, until=last, limit=MAX_RUNS_PER_SLICE))
         seen = [row for row in rows if sees(row.workflow)]
-        some = seen if len(seen) <= FEW else [row for row in seen if timed(row.id)]
+        some = seen if len(seen) <= SAMPLING_THRESHOLD else [row for row in seen if timed(row.id)]
         known.update((row.id, number) for row in some)
         at_once.update(row.id for row in some if row.status == "succeeded")
     waits: dict[int, list[float]] = defaultdict(list)
-    for timing in await store.timings(list(known), OF_RUN):
+    for timing in await store.timings(list(known), MAX_ATTEMPTS_PER_RUN):
         at_once.discard(timing.run)
         piece = min(SLICES - 1, max(0, (timing.queued_at - begin) // span))
         waits[piece].append((timing.started_at - timing.queued_at).total_seconds())

@@ -1,4 +1,4 @@
-"""The marking of a run, now or after any entry of its history: which events wait in which slots, its data and tags."""
+"""The marking of a run, now or after any entry of its history: events in slots, data and tags."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Past:
 
     def view(self) -> dict[str, Any]:
         """The marking after the last entry that was taken."""
-        shown = _view(self._flow, self._seq, self._then.board.marking(), self._steps)
+        shown = _view(self._flow, self._seq, self._then.marking.marking(), self._steps)
         return shown | {"data": self._then.data, "tags": visible(self._then.tags)}
 
 

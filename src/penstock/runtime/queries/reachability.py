@@ -1,4 +1,4 @@
-"""Whether a run can still end, told from its snapshot."""
+"""Whether a run can still end, computed from its snapshot."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from penstock.kernel.marking import Token
 from penstock.kernel.proof.prospect import Here, Prospect, prospect
 from penstock.kernel.proof.search import Budget
 
-STATES = 20_000
-SECONDS = 0.25
-"""How long may be thought: others wait meanwhile."""
+MAX_STATES = 20_000
+SEARCH_TIMEOUT = 0.25
+"""Time limit of the search, because it blocks other callers."""
 
 
 def reachability_of(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
@@ -24,9 +24,9 @@ def reachability_of(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
     if snapshot.ending is not None:
         text = f"The run ends once it is cleaned up: {_word(snapshot.ending)}."
         return {"verdict": "ended", "text": text, "starving": {}}
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + SEARCH_TIMEOUT
     found = prospect(
-        flow.wiring, _here(flow, snapshot), Budget(STATES, lambda: time.monotonic() > end), _outside
+        flow.wiring, _here(flow, snapshot), Budget(MAX_STATES, lambda: time.monotonic() > end), _outside
     )
     starving = {step: list(events) for step, events in found.starving.items()}
     return {"verdict": found.outlook, "text": _text(found), "starving": starving}
@@ -37,16 +37,16 @@ def _outside(token: Token) -> bool:
 
 
 def _here(flow: Flow, snapshot: Snapshot) -> Here:
-    board = MutableMarking(flow.wiring, snapshot.marking)
+    marking = MutableMarking(flow.wiring, snapshot.marking)
     begun = set()
     for firing in snapshot.firings.values():
         step = flow.wiring.by_name[firing.step]
         if step.cancels:
             begun.add(step.index)
         elif firing.taken.slots:
-            board.put_back(step, firing.taken)
+            marking.put_back(step, firing.taken)
     return Here(
-        marking=board.marking(),
+        marking=marking.marking(),
         came=frozenset(snapshot.came),
         ok=snapshot.ok,
         put_off=bool(snapshot.put_off),
@@ -56,12 +56,12 @@ def _here(flow: Flow, snapshot: Snapshot) -> Here:
 
 def _text(found: Prospect) -> str:
     if found.outlook == "ends":
-        return "The run can still end, whatever its steps come to."
+        return "The run can still end, whatever ports its steps end on."
     waits = [f"'{step}' waits for {' and '.join(events)}" for step, events in found.starving.items()]
     if found.outlook == "may_stall":
         return f"The run can end, but it can also get stuck{_where(waits)}."
     if found.outlook == "stalls":
-        return f"The run cannot end so: it gets stuck{_where(waits)}."
+        return f"The run cannot finish after this repair{_where(waits)}."
     return "It is unknown whether the run can still end."
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from penstock.flow.model.run import STATUSES
 from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import time_text
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import decode_message
 from penstock.store.rows.rows import PendingEventRow, QueueRow, RunRow, Worker
 
@@ -37,7 +37,7 @@ def count_view(counts: dict[str, int]) -> dict[str, int]:
 def undelivered_view(row: PendingEventRow) -> dict[str, Any]:
     try:
         event = decode_message(row.body)
-    except Unreadable:
+    except CorruptRecord:
         event = Outside(event=row.event)
     assert isinstance(event, Outside)
     return {

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from penstock.flow.model.run import STATUSES
 from penstock.runtime.commands.validation import validate_texts
 from penstock.runtime.errors import BadCursor, Invalid
-from penstock.runtime.node.flow_cache import LATEST
+from penstock.runtime.node.flow_cache import MAX_VERSIONS
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.row_views import row_view
 from penstock.store.protocol import RunViews
@@ -21,14 +21,14 @@ MAX_PAGE = 200
 
 
 class RunCursor(Struct, frozen=True, array_like=True):
-    """Where a run stands in its list."""
+    """The position of a run in its list."""
 
     sort: Sort
     at: datetime
     run: str
 
 
-def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
+def read_filter(said: dict[str, Any], max_limit: int = MAX_PAGE) -> Filter:
     """A filter from what a caller says. Raises Invalid for a status, sort, limit or key that is not known."""
     if "sort" in said and said["sort"] not in get_args(Sort):
         raise Invalid(f"runs cannot be sorted by '{said['sort']}': say {', '.join(get_args(Sort))}")
@@ -36,14 +36,14 @@ def read_filter(said: dict[str, Any], most: int = MAX_PAGE) -> Filter:
         Filter(**said)
         filter = convert(said, Filter)
     except (TypeError, ValidationError) as error:
-        raise Invalid(f"a list of runs cannot be asked for that: {error}") from None
+        raise Invalid(f"this filter is invalid: {error}") from None
     _validate_texts(filter)
     for status in filter.statuses:
         if status not in STATUSES:
             raise Invalid(f"'{status}' is no status of a run: say {', '.join(STATUSES)}")
-    if not 1 <= filter.limit <= most:
-        raise Invalid(f"a page has 1 to {most} runs, not {filter.limit}")
-    if filter.version is not None and not 0 < filter.version < LATEST:
+    if not 1 <= filter.limit <= max_limit:
+        raise Invalid(f"a page has 1 to {max_limit} runs, not {filter.limit}")
+    if filter.version is not None and not 0 < filter.version < MAX_VERSIONS:
         return replace(filter, version=0)  # there is none
     return filter
 

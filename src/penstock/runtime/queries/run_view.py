@@ -1,4 +1,4 @@
-"""A run as it is shown: what it says of itself, and which of its tasks a worker has."""
+"""A run as its readers see it, and which of its tasks a worker has."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def show_run(store: TaskViews, live: CachedRun, own: bool = False) -> dict
 
 
 async def show_doing(store: TaskViews, live: CachedRun) -> list[dict[str, Any]]:
-    """The tasks of a run that a worker has, with what they say of themselves."""
+    """The tasks of a run that a worker has, with what they report."""
     tasks = [task for task in await store.tasks(live.snapshot.run.id) if task.worker is not None]
     return [
         {
@@ -74,6 +74,6 @@ def _mark_waiting(steps: dict[str, Any], snapshot: Snapshot, tasks: Sequence[Pla
 
 
 def _wanted(snapshot: Snapshot, firing: int, index: int, attempt: int) -> bool:
-    """Whether the task is of the attempt that is shown: the run may have gone on since."""
+    """Whether the task belongs to the attempt shown: the run may have advanced since."""
     element = snapshot.elements.get((firing, None if index == WHOLE else index))
     return element is not None and (element.state, element.attempt) == ("running", attempt)

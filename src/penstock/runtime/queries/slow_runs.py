@@ -1,4 +1,4 @@
-"""What lags behind: steps slower than their `warn_after`, tasks that no worker takes, runs that nothing can move."""
+"""What is late: steps slower than their `warn_after`, tasks that no worker takes, runs that cannot proceed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from penstock.runtime.queries.why import Facts, warn_after
 from penstock.store.protocol import TaskViews
 from penstock.store.rows.rows import OldTask
 
-OLDEST = 2_000
-"""Tasks that are looked at: those that were queued first."""
+MAX_TASKS = 2_000
+"""Tasks that are checked: those that were queued first."""
 
 
 async def list_slow(store: TaskViews, flows: FlowCache) -> list[dict[str, Any]]:
     """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
     now, found = await store.now(), []
-    for task in (await store.backlog(oldest=OLDEST)).oldest:
+    for task in (await store.backlog(oldest=MAX_TASKS)).oldest:
         limit = await _limit(flows, task)
         if limit is None or now - task.queued_at <= limit:
             continue

@@ -1,4 +1,4 @@
-"""Why a run, a step or a task list does not go on: one plain sentence each, decided from what is known, purely."""
+"""Why a run, a step or a task list makes no progress: one plain sentence each. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Snapshot
 from penstock.flow.model.run_input import Rang
 from penstock.flow.views.run_view import time_text
 from penstock.kernel.firing import enabled
-from penstock.runtime.decisions.approvals import ROLE, approval_id
+from penstock.runtime.decisions.approvals import DEFAULT_ROLE, approval_id
 from penstock.runtime.decisions.children import TASK, child_id
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import WORKER_TIMEOUT, LockRow, QueueRow, TaskRow, Worker
@@ -26,7 +26,7 @@ ElementPlace = tuple[int, int | None]
 
 
 class Facts(Struct, frozen=True, kw_only=True, dict=True):
-    """What is known beside the run itself, at `now`.
+    """What is known in addition to the run itself, at `now`.
 
     It is asked for every element of a run: whatever is looked for is sorted once, since looking through the rows of
     twenty thousand elements for each of them held the whole server for half a minute.
@@ -268,7 +268,7 @@ def _outside(snapshot: Snapshot, step: FlowStep, element: Element) -> Reason:
     if step.task != APPROVAL:
         text = f"'{step.name}' waits for whoever it handed its work to, since attempt {element.attempt}."
         return {"reason": "callback", "attempt": element.attempt, "text": text}
-    id, role = approval_id(snapshot.run.id, element), element.params.get("role", ROLE)
+    id, role = approval_id(snapshot.run.id, element), element.params.get("role", DEFAULT_ROLE)
     due = element.params.get("due")
     until = f", until {due}" if due else ""
     text = f"'{step.name}' waits for a person: somebody with the role {role} or above can decide {id}{until}."

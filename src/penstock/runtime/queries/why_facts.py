@@ -1,18 +1,18 @@
-"""Asking why: what is known is gathered from the store, and `why` decides."""
+"""Gathers from the store the facts that `why` needs."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from penstock.runtime.codec.decoder import Unreadable
+from penstock.runtime.codec.decoder import CorruptRecord
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.commands.validation import validate_step
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.why import Facts, why_list, why_run
 from penstock.store.protocol import InboundEvents, Runs, RunViews, TaskViews
 
-REFUSED = 1000
-"""Refused keys of all runs that are looked through."""
+MAX_REFUSED_KEYS = 1000
+"""Refused keys of all runs that are searched."""
 
 
 class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
@@ -20,7 +20,7 @@ class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
 
 
 async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> dict[str, Any]:
-    """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
+    """Why a run, or one step of it, makes no progress. Raises Invalid if there is no such step."""
     validate_step(live.flow, step)
     run = live.snapshot.run.id
     waits = await store.waits(run)
@@ -39,7 +39,7 @@ async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> 
 
 
 async def _refused(store: RunFacts, run: str) -> list[tuple[str, str, str]]:
-    rows = await store.refused(REFUSED)
+    rows = await store.refused(MAX_REFUSED_KEYS)
     return [(name, value, holder) for name, value, asker, holder in rows if asker == run]
 
 
@@ -53,5 +53,5 @@ def _read(body: bytes) -> Any:
     """What a timer says; one that cannot be read says nothing."""
     try:
         return decode_message(body)
-    except Unreadable:
+    except CorruptRecord:
         return None

@@ -1,4 +1,4 @@
-"""How a workflow does: counts, rates, and how long its steps wait and run, in a time and by version.
+"""Statistics of a workflow: counts, rates, waiting and running times of steps, by period and version.
 
 Nothing is counted while runs go on. The numbers of runs come from indexes, exactly. What steps did is read from the
 histories of all runs, or where there are many of some, spread evenly over the time: then counts are worked out for all.
@@ -25,17 +25,17 @@ from penstock.store.rows.change import timed
 from penstock.store.rows.rows import Filter, RunCount, RunRow, RunsByVersion
 
 DAY = timedelta(days=1)
-SLICES, OF_SLICE = 10, 200
-"""The time is cut into slices, and so many runs of each are looked at."""
+SLICES, MAX_RUNS_PER_SLICE = 10, 200
+"""Slices of the period, and runs that are read of each."""
 
-READ = 30
+MAX_HISTORIES_PER_SLICE = 30
 """Runs of a slice whose histories are read."""
 
-FEW = SLICES * READ
-"""With up to so many runs the histories of all are read."""
+MAX_HISTORIES = SLICES * MAX_HISTORIES_PER_SLICE
+"""If there are at most this many runs, the histories of all are read."""
 
-ENOUGH = 20
-"""With so many runs of which waiting is known, those of which it is not are left out."""
+MIN_KNOWN_WAITS = 20
+"""If the waiting time of this many runs is known, those without one are left out."""
 
 MAX_HISTORY = 5_000
 """Entries of one history that are read, and attempts of which it is read how long they waited."""
@@ -74,8 +74,10 @@ async def workflow_stats(
     counts = [count for count in known if version in (None, count.group)]
     total = sum(count.number for count in counts)
     asked = Filter(workflow=workflow, version=version, since=begin, until=end)
-    few = total <= FEW
-    sample = await (store.runs(replace(asked, limit=FEW)) if few else _sample(store, asked, begin, end))
+    few = total <= MAX_HISTORIES
+    sample = await (
+        store.runs(replace(asked, limit=MAX_HISTORIES)) if few else _sample(store, asked, begin, end)
+    )
     figures = await _figures(store, [row.id for row in sample])
     hours = (end - begin) / timedelta(hours=1)
     return {
@@ -111,8 +113,10 @@ async def _sample(store: Histories, asked: Filter, since: datetime, until: datet
     span = (until - since) / SLICES
     for number in range(SLICES):
         last = until if number == SLICES - 1 else since + span * (number + 1)
-        rows = await store.runs(replace(asked, since=since + span * number, until=last, limit=OF_SLICE))
-        found += sorted(rows, key=lambda row: not timed(row.id))[:READ]
+        rows = await store.runs(
+            replace(asked, since=since + span * number, until=last, limit=MAX_RUNS_PER_SLICE)
+        )
+        found += sorted(rows, key=lambda row: not timed(row.id))[:MAX_HISTORIES_PER_SLICE]
     return found
 
 
@@ -121,8 +125,8 @@ async def _figures(store: Histories, runs: Sequence[str]) -> dict[str, StepFigur
     for row in await store.timings([run for run in runs if timed(run)], MAX_HISTORY):
         waits[row.run, row.firing] += (row.started_at - row.queued_at).total_seconds()
     figures: dict[str, StepFigures] = defaultdict(StepFigures)
-    for first in range(0, len(runs), READ):
-        some = runs[first : first + READ]
+    for first in range(0, len(runs), MAX_HISTORIES_PER_SLICE):
+        some = runs[first : first + MAX_HISTORIES_PER_SLICE]
         for run, pages in zip(
             some, await asyncio.gather(*(store.pages(run, 0, MAX_HISTORY) for run in some)), strict=True
         ):
@@ -161,7 +165,7 @@ def add_figures(
 
 def _shown(step: StepFigures, runs: int, total: int, hours: float) -> dict[str, Any]:
     """What was seen in some runs of a step, for all of them."""
-    exact = len(step.known) >= ENOUGH
+    exact = len(step.known) >= MIN_KNOWN_WAITS
     spells = step.known if exact else step.known + step.rough
     rate, times = (step.firings / runs, total / runs) if runs else (0.0, 0.0)
     return {

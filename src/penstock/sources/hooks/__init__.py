@@ -1,5 +1,4 @@
-"""Hooks: calls from outside are verified, read and mapped to runs and events.
+"""Hooks: calls from outside are verified, read and mapped to runs and events. Signatures, SNS, CloudEvents.
 
-Signatures, SNS, CloudEvents.
-Nothing of an unverified call is stored.
+Not here: HTTP (`api`). Nothing of an unverified call is stored.
 """

@@ -1,4 +1,4 @@
-"""Amazon's certificates: fetched once, and believed only where a chain leads from them to a root that we have."""
+"""Amazon's certificates: fetched once, and trusted only if a chain leads to a known root."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cryptography.x509.verification import PolicyBuilder, Store, VerificationErr
 from penstock.sources.errors import CertificateAway, Untrusted
 
 Fetch = Callable[[str], Awaitable[bytes]]
-"""What is at an address. Raises OSError where it cannot be had now."""
+"""The content of an address. Raises OSError if it is unavailable."""
 
 RETENTION = timedelta(days=1)
 MAX_CERTIFICATES = 16

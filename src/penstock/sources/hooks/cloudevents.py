@@ -15,13 +15,13 @@ from msgspec import Struct
 from penstock.runtime.json.strict_json import Unreadable, read_json
 from penstock.sources.hooks.signatures import Headers
 
-ONE = "application/cloudevents+json"
-MANY = "application/cloudevents-batch+json"
+SINGLE = "application/cloudevents+json"
+BATCH = "application/cloudevents-batch+json"
 MAX_BATCH = 500
 """Events that one batch may have."""
 
-RATE = 120_000
-"""Calls a minute that a sender is allowed, where it asks."""
+MAX_RATE = 120_000
+"""Calls a minute that a sender is allowed, if it asks."""
 
 _NAME = re.compile(r"[a-z0-9]{1,64}")
 _KNOWN = frozenset(
@@ -62,15 +62,15 @@ def is_cloudevent(headers: Headers) -> bool:
 def read_cloudevents(headers: Headers, body: bytes) -> list[CloudEvent]:
     """The events of a call. Raises Unreadable: nothing of a batch is taken where one of it is bad."""
     kind = media_type(headers)
-    if kind == MANY:
+    if kind == BATCH:
         found = read_json(body)
         if not isinstance(found, list) or len(found) > MAX_BATCH:
             raise bad(f"a batch must be a list of at most {MAX_BATCH} events")
         return [_structured(each) for each in found]
-    if kind == ONE:
+    if kind == SINGLE:
         return [_structured(read_json(body))]
     if kind.startswith("application/cloudevents"):
-        raise bad(f"the format '{kind}' is not taken: send {ONE} or {MANY}")
+        raise bad(f"the format '{kind}' is not taken: send {SINGLE} or {BATCH}")
     return [_binary(headers, body)]
 
 
@@ -159,7 +159,7 @@ def handshake(origins: Collection[str], headers: Headers) -> Handshake:
         return Handshake(403, {})
     wanted = headers.get("webhook-request-rate", "")
     known = wanted.isascii() and wanted.isdigit() and len(wanted) < 10 and int(wanted) > 0
-    rate = min(int(wanted), RATE) if known else RATE
+    rate = min(int(wanted), MAX_RATE) if known else MAX_RATE
     return Handshake(
         200, {"Allow": "POST", "WebHook-Allowed-Origin": origin, "WebHook-Allowed-Rate": str(rate)}
     )

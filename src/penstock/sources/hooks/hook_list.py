@@ -1,4 +1,4 @@
-"""Which hooks there are: what `/hooks/…` takes calls for, told from the published workflows."""
+"""The list of hooks: which `/hooks/…` addresses the published workflows serve."""
 
 from __future__ import annotations
 

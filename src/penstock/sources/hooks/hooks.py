@@ -207,7 +207,7 @@ class Hooks:
         return await self._emit(flow, hook, message)
 
     async def _take_of_many(self, flow: Flow, hook: Source | External, message: Message) -> Received:
-        """One that is refused does not hold those after it. Raises what another try may mend."""
+        """A rejected message does not block those after it. Raises errors that a retry may fix."""
         try:
             return await self._take(flow, hook, message)
         except (Invalid, Conflict, NotFound) as error:

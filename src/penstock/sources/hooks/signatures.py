@@ -18,12 +18,12 @@ Headers = Mapping[str, str]
 Algorithm = Literal["sha1", "sha256", "sha512"]
 Encoding = Literal["hex", "base64"]
 
-TOLERANCE = timedelta(minutes=5)
+CLOCK_TOLERANCE = timedelta(minutes=5)
 _STANDARD_PREFIX = "whsec_"
 
 
 def said(headers: Headers, name: str) -> str:
-    """The header, which must be there."""
+    """The header, which is required."""
     value = headers.get(name.lower(), "")
     if not value:
         raise Unverified("missing")
@@ -71,7 +71,7 @@ def _moment(stamp: str) -> datetime:
     return datetime.fromtimestamp(int(stamp), UTC)
 
 
-def validate_timestamp(at: datetime, now: datetime, tolerance: timedelta = TOLERANCE) -> None:
+def validate_timestamp(at: datetime, now: datetime, tolerance: timedelta = CLOCK_TOLERANCE) -> None:
     """Raises Stale where the time is further from now than allowed, on either side."""
     if abs(now - at) > tolerance:
         raise Stale()

@@ -1,4 +1,4 @@
-"""Amazon SNS: a letter is read, held against the topics of the hook, and its signature checked. Fetches nothing."""
+"""Amazon SNS: a message is read, matched with the topics of the hook, and its signature checked. Fetches nothing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from penstock.sources.hooks.signatures import validate_timestamp
 
 Kind = Literal["Notification", "SubscriptionConfirmation", "UnsubscribeConfirmation"]
 
-AGE = timedelta(hours=1)
-"""How old a letter may be: Amazon repeats one for that long."""
+MAX_AGE = timedelta(hours=1)
+"""Maximum age of a message: Amazon repeats one for that long."""
 
 _HOST = re.compile(r"sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
 _ARN = re.compile(r"arn:aws(?P<part>-[a-z-]+)?:sns:(?P<region>[a-z0-9-]+):[0-9]{12}:[A-Za-z0-9_.-]{1,256}")
@@ -45,7 +45,7 @@ _HASHES = {"1": SHA1, "2": SHA256}
 
 
 class SnsMessage(Struct, frozen=True, kw_only=True):
-    """What SNS sent; nothing of it is to be believed before `check_signature`."""
+    """A message of SNS; do not trust it before `check_signature`."""
 
     kind: Kind
     id: str
@@ -85,7 +85,7 @@ def read_sns_message(body: bytes, topics: Collection[str], now: datetime) -> Sns
     if message["TopicArn"] not in topics or not _ARN.fullmatch(message["TopicArn"]):
         raise Untrusted("topic", "the message is of a topic that this hook does not list under `topics`")
     at = _moment(message["Timestamp"])
-    validate_timestamp(at, now, AGE)
+    validate_timestamp(at, now, MAX_AGE)
     return SnsMessage(
         kind=kind,  # type: ignore[arg-type]
         id=message["MessageId"],

@@ -119,13 +119,13 @@ def _standard(rule: Standard, headers: Headers, body: bytes) -> _Answer:
 
 def _github(rule: GitHub, headers: Headers, body: bytes) -> _Answer:
     given = _after("sha256=", signatures.said(headers, "x-hub-signature-256"))
-    id = signatures.said(headers, "x-github-delivery")  # without it a replay could not be told
+    id = signatures.said(headers, "x-github-delivery")  # without it a replay could not be recognised
     return signatures.digest_fits(given, body, "sha256", "hex"), Verified(id)
 
 
 def _hmac(rule: Hmac, headers: Headers, body: bytes) -> _Answer:
     given = _after(rule.prefix, signatures.said(headers, rule.header))
-    # Nothing but the body is signed: an equal body may be a replay, and counts as one.
+    # Only the body is signed: an equal body may be a replay, and counts as one.
     return signatures.digest_fits(given, body, rule.algorithm, rule.encoding), Verified(
         hashlib.sha256(body).hexdigest()
     )

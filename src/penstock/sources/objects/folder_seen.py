@@ -1,4 +1,4 @@
-"""What a watch of a folder has seen: key and state of every file, durable, so that nothing is lost or told twice.
+"""What a folder watch has seen: key and state of every file, durable, so none is lost or reported twice.
 
 What is to be told is written down before it is told, with a word that no other telling has: after a crash it is told
 again under the same word, and a file that comes a second time comes under another.
@@ -18,13 +18,13 @@ from penstock.sources.triggers.lease import Lost
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange
 
-SEEN = "/feeds/seen/"
+SEEN_PREFIX = "/feeds/seen/"
 SHARDS = 64
 """A change of one file rewrites one of so many parts."""
 
 
 class Telling(Struct, frozen=True):
-    """A file that came or went, as it is told: `word` is of this telling alone."""
+    """A notification that a file came or went: `word` is its unique id."""
 
     key: str
     event: Event
@@ -36,15 +36,15 @@ def folder_digest(path: str) -> str:
     return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
-class Seen:
-    """The files of one folder as the feeder of one workflow knows them. Only who holds the feed may write.
+class SeenFiles:
+    """The files of one folder as the reader of one workflow knows them. Only the holder of the trigger may write.
 
     A file is kept as `etag@word`; with `?` behind while nobody knows whether it was told, with `-` before if it went.
     """
 
     def __init__(self, store: Tokens, workflow: str, path: str) -> None:
         self._store = store
-        self._prefix = f"{SEEN}{workflow}/{folder_digest(path)}/"
+        self._prefix = f"{SEEN_PREFIX}{workflow}/{folder_digest(path)}/"
         self._shards: list[dict[str, str]] = [{} for _ in range(SHARDS)]
         self._versions: dict[int, int] = {}
         self._unsure: set[str] = set()
@@ -58,7 +58,7 @@ class Seen:
         self._unsure = {key for shard in self._shards for key, state in shard.items() if state.endswith("?")}
 
     def get(self, key: str) -> str | None:
-        """The etag with which a file was seen last; None: it never was, or is gone."""
+        """The etag with which a file was last seen; None if it never was, or was deleted."""
         state = self._shards[_shard(key)].get(key)
         return None if state is None or state.startswith("-") else state.partition("@")[0]
 
@@ -66,24 +66,24 @@ class Seen:
         return [key for shard in self._shards for key, state in shard.items() if not state.startswith("-")]
 
     def unsure(self) -> list[Telling]:
-        """What was to be told when somebody stopped in the middle."""
+        """Notifications that an earlier reader did not finish."""
         return [_telling(key, self._shards[_shard(key)][key]) for key in sorted(self._unsure)]
 
-    async def intend(self, told: Iterable[tuple[str, Event, str]]) -> list[Telling]:
-        """Write down what is told next: key, event and etag; all that was before is told for sure. Raises Lost."""
+    async def intend(self, found: Iterable[tuple[str, Event, str]]) -> list[Telling]:
+        """Store the next notifications: key, event and etag; all earlier ones have been sent. Raises Lost."""
         word = token_hex(6)
-        tellings = [Telling(key, event, etag, word) for key, event, etag in told]
+        tellings = [Telling(key, event, etag, word) for key, event, etag in found]
         await self._write({**self._settled(), **{each.key: _text(each) for each in tellings}})
         self._unsure = {each.key for each in tellings}
         return tellings
 
     async def settle(self) -> None:
-        """All that was intended is told. Raises Lost."""
+        """All intended notifications were sent. Raises Lost."""
         await self._write(self._settled())
         self._unsure = set()
 
     async def skip(self, states: Mapping[str, str | None]) -> None:
-        """Take files as seen that nobody is told of; None: gone. Raises Lost."""
+        """Mark files as seen without a notification; None: deleted. Raises Lost."""
         await self._write({key: None if etag is None else f"{etag}@" for key, etag in states.items()})
 
     def _settled(self) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""Changes in a folder and all below it, told as they happen.
+"""Changes in a folder and its subfolders, reported as they happen.
 
 Each folder is watched by itself: whoever watches a tree as a whole follows the links in it, which may lead anywhere,
 and stops at the first folder that is closed.
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     Changes = set[tuple[Change, str]]
 
-DEBOUNCE, STEP, WAIT = 200, 50, 500
-"""Milliseconds: for which changes are gathered, between two looks, and without any."""
+DEBOUNCE, POLL_STEP, IDLE_TIMEOUT = 200, 50, 500
+"""Milliseconds: to gather changes, between two polls, and to wait for a first change."""
 
-REST = 10.0
-"""So many times as long as it takes to watch all folders anew they are not watched anew."""
+REST_FACTOR = 10.0
+"""After watching all folders again, wait for this many times its duration before the next time."""
 
-TRIES = 5
+MAX_WATCH_ATTEMPTS = 5
 
 Mark = tuple[int, int]
 """What a folder is, whatever it is called: one that took the place of another is not listened to."""
@@ -48,7 +48,7 @@ class FolderWatch:
         return self._heard.keys()
 
     async def refresh(self) -> Changes:
-        """Watch all folders that there are, and none that is no more; what was told of them meanwhile."""
+        """Watch every existing folder and no deleted one; the changes that they reported meanwhile."""
         there = await asyncio.to_thread(_marked, self.root)
         return (
             await self._renew(there) if self._notify is None or there.items() - self._heard.items() else set()
@@ -59,10 +59,10 @@ class FolderWatch:
         from anyio import to_thread
         from watchfiles import Change
 
-        told = await to_thread.run_sync(self._notify.watch, DEBOUNCE, STEP, WAIT, stopping)
-        if told == "stop":
+        answer = await to_thread.run_sync(self._notify.watch, DEBOUNCE, POLL_STEP, IDLE_TIMEOUT, stopping)
+        if answer == "stop":
             return None
-        found = _read(told)
+        found = _read(answer)
         self._new |= await asyncio.to_thread(self._unwatched, found)
         if self._new and time.monotonic() >= self._renew_at:
             new, self._new = self._new, set()
@@ -83,20 +83,20 @@ class FolderWatch:
                 self._heard.pop(path, None)
         # The next may have the mark of the last.
         came = {path for change, path in found if change != Change.modified}
-        told = {self.root, *(path for _, path in found)}
-        made = came | {path for path in told if _mark(path) != self._heard.get(path)}
+        answer = {self.root, *(path for _, path in found)}
+        made = came | {path for path in answer if _mark(path) != self._heard.get(path)}
         return {each for path in made for each in real_folders(path, self.root)}
 
     async def _renew(self, folders: Iterable[str]) -> Changes:
-        """Listen in these folders, and only then not in those before: nothing goes by in between."""
+        """Watch these folders before dropping the former ones, so no change is missed in between."""
         began = time.monotonic()
         before, (self._notify, self._heard) = self._notify, await asyncio.to_thread(_listen, folders)
-        self._renew_at = time.monotonic() + REST * (time.monotonic() - began)
+        self._renew_at = time.monotonic() + REST_FACTOR * (time.monotonic() - began)
         if before is None:
             return set()
-        told = await asyncio.to_thread(before.watch, 1, 1, 1, None)
+        answer = await asyncio.to_thread(before.watch, 1, 1, 1, None)
         before.close()
-        return _read(told)
+        return _read(answer)
 
 
 def real_folders(path: str, root: str | None = None) -> set[str]:
@@ -134,7 +134,7 @@ def _listen(folders: Iterable[str]) -> tuple[Any, dict[str, Mark]]:
     """Raises OSError where there is no room for so many."""
     from watchfiles._rust_notify import RustNotify
 
-    for left in reversed(range(TRIES)):
+    for left in reversed(range(MAX_WATCH_ATTEMPTS)):
         there = {each: mark for each in folders if (mark := _mark(each)) is not None}
         try:
             return RustNotify(sorted(there), False, False, 0, False, True), there
@@ -144,7 +144,7 @@ def _listen(folders: Iterable[str]) -> tuple[Any, dict[str, Mark]]:
     raise AssertionError("it is tried at least once")
 
 
-def _read(told: Any) -> Changes:
+def _read(answer: Any) -> Changes:
     from watchfiles import Change
 
-    return set() if isinstance(told, str) else {(Change(change), path) for change, path in told}
+    return set() if isinstance(answer, str) else {(Change(change), path) for change, path in answer}

@@ -1,4 +1,4 @@
-"""Notifications of object stores: a verified call tells which objects came or went, and each starts its runs.
+"""Notifications of object stores: a verified call lists objects that came or went, and each starts its runs.
 
 Verify, then parse; ask the store about what is wanted; answer when all of it is durable. What cannot be had now is
 answered so that the store sends it again: a repeat starts nothing twice.
@@ -74,24 +74,24 @@ class Noticing:
         ours = [each for each in notices if each.bucket == address.bucket]
         if notices and not ours:
             raise OtherBucket(address.name, address.bucket, notices[0].bucket)
-        # Most tell of one object.
+        # Most name one object.
         done = await self._one(address, ours[0]) if len(ours) == 1 else await self._many(address, ours)
         counted: Counter[str] = Counter(done)
         counted["ignored"] += len(notices) - len(ours)
-        self._stores.tallies[address.name].counts.update(counted)
+        self._stores.store_counts[address.name].counts.update(counted)
         return Told(**{name: counted[name] for name in Told.__struct_fields__})
 
     async def _one(self, address: Address, notice: Notice) -> list[Outcome]:
         return [await self._start(each) for each in await self._look(address, notice)] or ["ignored"]
 
     async def _many(self, address: Address, notices: list[Notice]) -> list[Outcome]:
-        """All objects are asked for at once, and what they start is started in order."""
+        """All objects are requested at once; their runs start in order."""
         looked = await asyncio.gather(
             *(self._look(address, each) for each in notices), return_exceptions=True
         )
         asked: list[_Asked] = []
         failed: list[BaseException] = []
-        held: set[str] = set()  # what comes after one that cannot be asked for now must not overtake it
+        held: set[str] = set()  # later notices must not overtake one whose object is unavailable
         for notice, each in zip(notices, looked, strict=True):
             if isinstance(each, BaseException) or not held.isdisjoint(notice.keys):
                 held.update(notice.keys)
@@ -133,7 +133,7 @@ class Noticing:
             )
         if is_drawn_folder(found.key, found.size or 0):  # of what is deleted nobody says how large it was
             return []
-        self._stores.tallies[address.name].saw(notice.event, found.key)
+        self._stores.store_counts[address.name].saw(notice.event, found.key)
         return [_Asked(notice, each, found, refused) for each in sources]
 
     async def _start(self, asked: _Asked) -> Outcome:
@@ -160,7 +160,7 @@ class Noticing:
         return notice.keys[0]
 
     async def _found(self, store: str, notice: Notice) -> Object | None:
-        """The object as it is; None where it is not there any more. Raises ObjectRefused: it alone is not described."""
+        """The object as it is; None if it no longer exists. Raises ObjectRefused: it alone is not described."""
         if notice.event == "deleted":
             return None
         kept = await self._stores.get(store)
@@ -206,11 +206,11 @@ class ObjectHooks(Noticing):
 
     async def _dead_letter(self, address: Address, odd: list[tuple[Any, Unreadable]]) -> int:
         """Keep what cannot be read where people look for it; how many."""
-        tally = self._stores.tallies[address.name]
+        counts = self._stores.store_counts[address.name]
         for record, error in odd:
-            tally.note("refused")
-            tally.error = await self._starts.dead_letter(address.name, record, error)
-            log.warning("%s", tally.error)
+            counts.note("refused")
+            counts.error = await self._starts.dead_letter(address.name, record, error)
+            log.warning("%s", counts.error)
         return len(odd)
 
     # -- who sent it ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Searches: on a clock all objects of a store are listed, and each that is wanted starts a run, once a tick.
+"""Searches: on each tick all objects of a store are listed, and each match starts a run, once a tick.
 
 How far a search has come is kept after every page, so that it goes on there, wherever it is taken up again.
 """
@@ -18,12 +18,12 @@ from penstock.flow.values.schedule import next_tick
 from penstock.objects.context import context_of, listed_object, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import FolderStore
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.objects.starts import counted, wanted
-from penstock.sources.schedules.rules import LATE, due_tick, rules_of
+from penstock.sources.schedules.rules import MISSED_AFTER, due_tick, rules_of
 from penstock.sources.schedules.ticks import tick_text
 from penstock.sources.triggers.lease import read_record, read_state, trigger_name
 from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
@@ -31,16 +31,16 @@ from penstock.store.protocol import Tokens
 
 KIND = "search"
 MAX_CONCURRENT = 100
-"""Objects that are asked for, and runs that are started, at a time."""
+"""Objects that are requested, and runs that are started, at a time."""
 
 MAX_REFUSED = 1_000
 """Starts that one search sets aside where they are refused; the next one finds all of them again."""
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """How far the searches of a workflow are: the last tick that is done, and the one under way."""
+    """The progress of a workflow's searches: the last finished tick, and the active one."""
 
-    asks: str  # what is searched for, in short: another question begins anew
+    asks: str  # a digest of the query: another query starts over
     last: datetime
     tick: datetime | None = None
     after: str = ""
@@ -51,7 +51,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
-    """The feeder of a source of kind `search`. Raises UnknownStore."""
+    """The reader of a source of kind `search`. Raises UnknownStore."""
     assert target.source is not None, "only sources are of kind `search`"
     matching = Matching(target.source.options)
     means.stores.address(matching.store)
@@ -59,7 +59,7 @@ def reader_of(target: TriggerTarget, means: Means) -> SourceReader:
 
 
 class Searcher:
-    """Searches one store for one workflow. A tick that comes while a search is under way is left out."""
+    """Searches one store for one workflow. A tick during an active search is skipped."""
 
     def __init__(self, matching: Matching, stores: Stores) -> None:
         self._matching, self._stores = matching, stores
@@ -85,7 +85,7 @@ class Searcher:
         asks = blake2b(msgspec.json.encode(trigger.source, order="sorted"), digest_size=8).hexdigest()
         progress = read_state(trigger.state, Progress)
         # What lies ahead was kept while the clock was wrong: nothing would be searched until that time.
-        ahead = progress is not None and progress.last > trigger.now() + LATE
+        ahead = progress is not None and progress.last > trigger.now() + MISSED_AFTER
         if progress is None or progress.asks != asks or trigger.was_stopped or ahead:
             done = None if progress is None else progress.done
             progress = Progress(asks=asks, last=trigger.now(), done=done)
@@ -93,7 +93,7 @@ class Searcher:
         return progress
 
     async def _search(self, trigger: Trigger, store: ObjectStore, progress: Progress) -> Progress:
-        """Go on with a search, page by page, to its end or until the feeder is to stop."""
+        """Continue a search, page by page, to its end or until the trigger must stop."""
         async for page in store.pages(self._matching.prefix, progress.after):
             for first in range(0, len(page), MAX_CONCURRENT):
                 progress = await self._tell(trigger, store, progress, page[first : first + MAX_CONCURRENT])
@@ -110,7 +110,7 @@ class Searcher:
     async def _tell(
         self, trigger: Trigger, store: ObjectStore, progress: Progress, page: list[Listed]
     ) -> Progress:
-        assert progress.tick is not None, "only a search that has begun goes on"
+        assert progress.tick is not None, "only a search that has begun can continue"
         tick = tick_text(progress.tick)
         likely = [each for each in page if self._likely(trigger, store, each, tick)]
         found = await asyncio.gather(*(self._wanted(trigger, store, each, tick) for each in likely))
@@ -132,7 +132,7 @@ class Searcher:
         )
 
     def _likely(self, trigger: Trigger, store: ObjectStore, each: Listed, tick: str) -> bool:
-        """Whether an object may be wanted, by what the listing says of it."""
+        """Whether an object may match, judged by its entry in the listing."""
         if not self._matching.named(each.key):
             return False
         if self._matching.wants_head or not self._matching.asks:
@@ -159,7 +159,7 @@ class Searcher:
 
     @property
     def _counts(self) -> StoreCounts:
-        return self._stores.tallies[self._matching.store]
+        return self._stores.store_counts[self._matching.store]
 
 
 def _context(found: Object, tick: str) -> dict[str, Any]:
@@ -201,7 +201,7 @@ async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[s
 
 
 def _under_way(progress: Progress) -> dict[str, Any]:
-    assert progress.tick is not None, "only a search that has begun is under way"
+    assert progress.tick is not None, "only a search that has begun can be active"
     return {
         "tick": tick_text(progress.tick),
         "looked": progress.looked,

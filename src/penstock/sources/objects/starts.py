@@ -1,4 +1,4 @@
-"""Runs about objects: which started workflows an object is for, and one run of each, however often it is told."""
+"""Starts runs about objects: one run for each started workflow that matches, however often it is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from penstock.expression import EvaluationError
 from penstock.flow.errors import PenstockError
 from penstock.objects.context import Event, context_of, is_own, scope_of, subject_of
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.protocol import Object
 from penstock.objects.stores import StoreCounts, Stores
 from penstock.runtime.commands.commands import Commands
@@ -43,7 +43,7 @@ class StartRows(InboundEvents, Runs, RunViews, Protocol):
 
 
 class ObjectStarts:
-    """Starts runs about objects; those that a feeder brings wait for room, where there is a `max_running`."""
+    """Starts runs about objects; if there is a `max_running`, those of a reader wait for capacity."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class ObjectStarts:
         `undescribed`: why the store does not describe the object; the start is set aside.
         """
         context = context_of(found, event, transport)
-        tally = self._stores.tallies[source.matching.store]
+        counts = self._stores.store_counts[source.matching.store]
         start = Start(
             key=key.removeprefix(f"{KIND}:"),
             subject=subject_of(found.bucket, found.key),
@@ -115,7 +115,7 @@ class ObjectStarts:
         if undescribed is not None:
             return await self._dead_letter(source, found.key, start, undescribed)
         own = is_own(found, source.workflow)
-        if own or not wanted(source.matching, found, context, tally, source.workflow):
+        if own or not wanted(source.matching, found, context, counts, source.workflow):
             return "ignored"
         try:
             duplicate = await self._once(source.workflow, start)
@@ -130,8 +130,8 @@ class ObjectStarts:
     async def _dead_letter(
         self, source: ObjectSource, key: str, start: Start, error: PenstockError
     ) -> Outcome:
-        """Set the start of a run aside, once however often it is told. Raises StoreError."""
-        refused(self._stores.tallies[source.matching.store], source.workflow, key, error)
+        """Store a failed start as a dead letter, once, however often it is reported. Raises StoreError."""
+        refused(self._stores.store_counts[source.matching.store], source.workflow, key, error)
         now = await self._store.now()
         await add_dead_start(self._store, source.workflow, KIND, start, error, now)
         return "refused"
@@ -147,35 +147,35 @@ class ObjectStarts:
 
 
 def wanted(
-    matching: Matching, found: Object, context: Mapping[str, Any], tally: StoreCounts, workflow: str
+    matching: Matching, found: Object, context: Mapping[str, Any], counts: StoreCounts, workflow: str
 ) -> bool:
-    """Whether a source is about an object. One that has not what `where` reads is not meant, and that is told."""
+    """Whether an object matches a source. One that lacks what `where` reads does not match, and this is reported."""
     if not matching.named(found.key):
         return False
     try:
         return matching.holds(scope_of(context, found.tags))
     except EvaluationError as error:
-        tally.error = f"`where` of '{workflow}' has no value for {found.key[:200]}: {error}"
+        counts.error = f"`where` of '{workflow}' has no value for {found.key[:200]}: {error}"
         return False
 
 
-def refused(tally: StoreCounts, workflow: str, what: str, error: PenstockError) -> None:
+def refused(counts: StoreCounts, workflow: str, what: str, error: PenstockError) -> None:
     """Tell people of a run that cannot be made: to try again would not help, and must not hold the others."""
-    tally.error = f"no run of '{workflow}' was started for {what[:200]}: {error}"
-    log.warning("%s", tally.error)
+    counts.error = f"no run of '{workflow}' was started for {what[:200]}: {error}"
+    log.warning("%s", counts.error)
 
 
 async def counted(
-    tally: StoreCounts, trigger: Trigger, start: Start, done: object, keep: bool = True
+    counts: StoreCounts, trigger: Trigger, start: Start, done: object, keep: bool = True
 ) -> Outcome:
-    """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
+    """Handle the outcome of a start; a rejected one is set aside if it must be kept.
 
     Raises what another try may mend: StoreError, and what nobody expects.
     """
     if isinstance(done, tuple):
         outcome: Outcome = "duplicate" if done[1] else "started"
     elif isinstance(done, PenstockError) and not isinstance(done, StoreError):
-        refused(tally, trigger.workflow, start.subject or "", done)
+        refused(counts, trigger.workflow, start.subject or "", done)
         if keep:
             kind = trigger.target.kind
             await add_dead_start(trigger.node.store, trigger.workflow, kind, start, done, trigger.now())
@@ -183,5 +183,5 @@ async def counted(
     else:
         assert isinstance(done, Exception), "a start is done, or says why not"
         raise done
-    tally.note(outcome)
+    counts.note(outcome)
     return outcome

@@ -1,4 +1,4 @@
-"""Notifications of objects that come over a topic: the store tells a broker, which keeps them until they are done."""
+"""Object notifications over a topic: the broker keeps each one until it is handled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.views.run_view import time_text
 from penstock.objects.address import Address
 from penstock.objects.errors import OtherBucket
-from penstock.objects.matching import Matching
+from penstock.objects.object_filter import Matching
 from penstock.objects.s3_notifications import Notice, Odd, read_notices
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
@@ -23,20 +23,20 @@ from penstock.sources.objects.starts import ObjectSource, ObjectStarts
 from penstock.sources.topic import next_messages
 from penstock.sources.triggers.trigger import Trigger
 from penstock.topics.bus import Message, group_of
-from penstock.topics.opening import Buses
+from penstock.topics.buses import Buses
 
 log = logging.getLogger("penstock.objects")
 
 
 class ObjectTopicReader:
-    """Feeds one workflow with what a topic tells of one store. What cannot be read is set aside."""
+    """Starts runs of one workflow from the notifications of one store. Unreadable ones are set aside."""
 
     def __init__(self, address: Address, matching: Matching, stores: Stores, buses: Buses) -> None:
         self._address, self._matching, self._stores, self._buses = address, matching, stores, buses
         self._bus, self._topic = address.options["bus"], address.options["topic"]
 
     async def run(self, trigger: Trigger) -> None:
-        """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
+        """See `SourceReader.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError."""
         starts = ObjectStarts(
             trigger.node.store, trigger.node.flows, trigger.node.commands, self._stores, trigger
         )
@@ -47,7 +47,7 @@ class ObjectTopicReader:
         since, state = await self._begin(trigger)
         try:
             async with self._buses[self._bus].subscribe(self._topic, group, since, sent_at) as subscription:
-                # What went wrong before does not any more; until one is taken older ones may still be there.
+                # Earlier errors are over; until a message is taken, older ones may remain.
                 await trigger.save(state if since is None else {**state, "skips": True})
                 while (messages := await next_messages(subscription, stopped)) is not None:
                     await self._reject_stopped(trigger, state)
@@ -61,7 +61,7 @@ class ObjectTopicReader:
             stopped.cancel()
 
     async def _begin(self, trigger: Trigger) -> tuple[datetime | None, dict[str, Any]]:
-        """From when on messages count, where the source was stopped; and what is to be known of that later."""
+        """When messages start counting after the source was stopped, and the state to store about it."""
         started, _ = await trigger.source_times()
         here = {"since": time_text(started)}
         known = trigger.state if isinstance(trigger.state, dict) else here
@@ -81,7 +81,7 @@ class ObjectTopicReader:
         try:
             await noticing.take(self._address, notices)
         except OtherBucket:
-            self._stores.tallies[self._address.name].note("ignored", len(notices))
+            self._stores.store_counts[self._address.name].note("ignored", len(notices))
 
     async def _read(self, trigger: Trigger, message: Message) -> list[Notice]:
         odd: list[Unreadable] = []
@@ -95,16 +95,16 @@ class ObjectTopicReader:
         return notices
 
     async def _dead_letter(self, trigger: Trigger, message: Message, error: PenstockError) -> None:
-        tally = self._stores.tallies[self._address.name]
-        tally.note("refused")
-        tally.error = await add_dead_message(
+        counts = self._stores.store_counts[self._address.name]
+        counts.note("refused")
+        counts.error = await add_dead_message(
             trigger, message, error, event=None, bus=self._bus, topic=self._topic
         )
-        log.warning("%s", tally.error)
+        log.warning("%s", counts.error)
 
 
 def sent_at(message: Message) -> datetime | None:
-    """When what a message tells of happened last, by the clock of the store; None: it does not say."""
+    """The latest time in a message, by the clock of the store; None if it has none."""
     try:
         notices = notices_of(message.headers, message.body, lambda *_: None)
     except (Unreadable, WrongType):

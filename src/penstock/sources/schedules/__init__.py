@@ -1,1 +1,4 @@
-"""Schedules as sources: which ticks are due, what becomes of one, backfills, and how schedules are shown."""
+"""Schedules as sources: which ticks are due, what each becomes, backfills, and the list of schedules.
+
+Not here: the language of schedules (`flow.values.schedule`).
+"""

@@ -1,4 +1,4 @@
-"""Backfills: the ticks of a time that has passed make their runs now, each once, however often somebody asks.
+"""Backfills: ticks of a past period start their runs now, each once, however often it is requested.
 
 A backfill is a token, so that it goes on wherever a node is left; one a workflow at a time, also where its source is
 stopped. Its runs have a label, and are not counted by the schedule itself: its own ticks must not be skipped for them.
@@ -20,7 +20,15 @@ from penstock.runtime.errors import Conflict, Invalid
 from penstock.sources.schedules.rules import Rules, rules_of
 from penstock.sources.schedules.ticks import KIND, input_of, tick_text
 from penstock.sources.triggers.lease import read_state
-from penstock.sources.triggers.trigger import BACKFILL, BACKFILLS, ROOM, Means, Start, Trigger, TriggerTarget
+from penstock.sources.triggers.trigger import (
+    BACKFILL,
+    BACKFILLS,
+    CAPACITY_POLL_INTERVAL,
+    Means,
+    Start,
+    Trigger,
+    TriggerTarget,
+)
 from penstock.store.protocol import Tokens
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.rows import TokenChange
@@ -28,14 +36,14 @@ from penstock.store.rows.rows import TokenChange
 MAX_TICKS = 10_000
 """Ticks of one backfill."""
 
-TOGETHER = 50
+MAX_BATCH = 50
 log = logging.getLogger("penstock.schedules")
 
 _MOMENT = timedelta(microseconds=1)
 
 
 class Backfilling(Conflict):
-    """A backfill of the workflow is under way."""
+    """A backfill of the workflow is active."""
 
     code = "backfilling"
 
@@ -140,14 +148,14 @@ class Filling:
         """The next ticks, once there is room for them; None: it is to stop."""
         job, room = progress.job, self.rules.room
         first = job.first if progress.done is None else progress.done + _MOMENT
-        many = TOGETHER
+        many = MAX_BATCH
         while (
             room is not None
             and (many := room - len(await trigger.active_runs(room, (BACKFILL, job.id)))) <= 0
         ):
-            if not await trigger.rest(ROOM):
+            if not await trigger.rest(CAPACITY_POLL_INTERVAL):
                 return None
-        ticks = list(islice(ticks_between(self.rules.schedule, first, job.last), min(many, TOGETHER)))
+        ticks = list(islice(ticks_between(self.rules.schedule, first, job.last), min(many, MAX_BATCH)))
         return None if trigger.stopping.is_set() else ticks
 
     async def _make(self, trigger: Trigger, progress: Backfill, ticks: list[datetime]) -> Backfill:
@@ -180,7 +188,7 @@ class Filling:
 
 
 async def jobs_of(store: Tokens) -> dict[str, Job]:
-    """The backfills that are under way, by workflow."""
+    """The active backfills, by workflow."""
     rows = await store.tokens(BACKFILLS, "", 1000)
     return {row.name.removeprefix(BACKFILLS)[:-1]: msgspec.json.decode(row.data, type=Job) for row in rows}
 

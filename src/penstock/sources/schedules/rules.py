@@ -1,4 +1,4 @@
-"""The rules of a schedule: which tick is due, and what becomes of it while other runs are under way. All pure."""
+"""The rules of a schedule: which tick is due, and what it becomes while other runs are active. Pure."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Overrun = Literal["skip", "start", "abort", "delay", "delay_until_success"]
 CatchUp = Literal["none", "latest", "all"]
 Verdict = Literal["start", "skip", "wait", "abort"]
 
-LATE = timedelta(minutes=1)
-"""A tick that is not older was not missed: a node may have handed over to another."""
+MISSED_AFTER = timedelta(minutes=1)
+"""A younger tick was not missed: one node may have handed over to another."""
 
-ON_TIME = timedelta(seconds=5)
-"""A tick that is seen to later is made up for: it waits for its turn, where all are, and is not skipped."""
+ON_TIME_TOLERANCE = timedelta(seconds=5)
+"""A later tick is made up for: it queues with the others and is not skipped."""
 
 _MOMENT = timedelta(microseconds=1)
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """A schedule and how it is kept. `room`: how many runs may be under way besides none; None: any number."""
+    """A schedule and its rules. `room`: how many runs may be active at a time; None: any number."""
 
     schedule: Schedule
     overrun: Overrun = "skip"
@@ -58,7 +58,7 @@ def rules_of(definition: Definition) -> Rules:
 
 
 def due_tick(rules: Rules, last: datetime, now: datetime) -> datetime | None:
-    """The tick to see to now, of those after `last`; None: there is none yet.
+    """The tick to handle now, among those after `last`; None if there is none yet.
 
     Of several that were missed it is the first, where all are made up for, else the latest; the others are dropped.
     """
@@ -66,11 +66,11 @@ def due_tick(rules: Rules, last: datetime, now: datetime) -> datetime | None:
     tick = next_tick(clock, last) if rules.catch_up == "all" else tick_before(clock, now + _MOMENT)
     if tick is None or not last < tick <= now:
         return None
-    return None if rules.catch_up == "none" and now - tick > LATE else tick
+    return None if rules.catch_up == "none" and now - tick > MISSED_AFTER else tick
 
 
 def verdict(rules: Rules, live: int, newest: str | None, late: bool) -> Verdict:
-    """What becomes of a tick while `live` runs are under way and the newest run has that status.
+    """What a tick becomes while `live` runs are active and the newest run has this status.
 
     `late`: it is made up for, so that it rather waits than is skipped.
     """
@@ -85,5 +85,5 @@ def verdict(rules: Rules, live: int, newest: str | None, late: bool) -> Verdict:
 
 
 def surplus(rules: Rules, live: Sequence[str]) -> list[str]:
-    """Which of the runs under way, the oldest first, must go so that there is room for one more."""
+    """Which active runs, the oldest first, must be cancelled to make room for one more."""
     return list(live[: max(0, len(live) - (rules.room or 1) + 1)])

@@ -1,4 +1,4 @@
-"""Schedules for people: what each is, when it comes next, how far it is, and what is wrong with it."""
+"""The list of schedules: what each is, its next ticks, its progress, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penstock.sources.triggers.trigger_list import all_records
 from penstock.store.rows.rows import WorkflowState
 
 CLOCKS = ("schedule", "search")
-NEXT = 5
+SHOWN_TICKS = 5
 
 
 def read_schedule(cron: str | None, every: Any, tz: str | None) -> Schedule:
@@ -86,7 +86,7 @@ def schedule_view(flow: Flow, state: WorkflowState, record: Record | None, now: 
         "catch_up": rules.catch_up if kind == "schedule" else None,
         "max_running": rules.room,
         "state": _state(state, same, progress),
-        "next": [time_text(tick) for tick in next_ticks(clock, now, NEXT)] if state.started else [],
+        "next": [time_text(tick) for tick in next_ticks(clock, now, SHOWN_TICKS)] if state.started else [],
         "last_tick": time_text(progress.ran) if progress else None,
         "last_run": progress.run if progress else None,
         "waiting": time_text(progress.waiting) if progress else None,
@@ -108,7 +108,7 @@ def _state(state: WorkflowState, record: Record | None, progress: Progress | Non
 
 
 def _backfill_view(record: Record | None, job: Job | None) -> dict[str, Any] | None:
-    """How far the last backfill is, `job` where one is under way; None: there was none."""
+    """The progress of the last backfill, `job` if one is active; None if there was none."""
     found = None if record is None else read_state(record.state, Backfill)
     if job is not None and (found is None or found.job.id != job.id):
         found = Backfill(job=job)

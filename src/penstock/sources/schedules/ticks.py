@@ -1,4 +1,4 @@
-"""The feeder of a schedule: sees to every tick, once, wherever it runs."""
+"""The schedule reader: handles each tick exactly once, on whichever node."""
 
 from __future__ import annotations
 
@@ -13,14 +13,29 @@ from msgspec.structs import replace
 from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
-from penstock.sources.schedules.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
+from penstock.sources.schedules.rules import (
+    MISSED_AFTER,
+    ON_TIME_TOLERANCE,
+    Rules,
+    due_tick,
+    rules_of,
+    surplus,
+    verdict,
+)
 from penstock.sources.triggers.lease import read_state
-from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Start, Trigger, TriggerTarget
+from penstock.sources.triggers.trigger import (
+    BACKFILL,
+    CAPACITY_POLL_INTERVAL,
+    Means,
+    Start,
+    Trigger,
+    TriggerTarget,
+)
 from penstock.store.rows.rows import Filter
 
 KIND = "schedule"
 MAX_ACTIVE_RUNS = 1000
-"""Runs under way that are looked at."""
+"""Active runs that are read."""
 
 log = logging.getLogger("penstock.schedules")
 
@@ -59,12 +74,12 @@ class Clock:
                 return
 
     async def _begin(self, trigger: Trigger) -> Progress:
-        """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
+        """Continue after the last tick. A new, changed or stopped schedule begins when its source was started."""
         progress = read_state(trigger.state, Progress)
         started, _ = await trigger.source_times()
         if progress is not None and progress.schedule == self.rules.schedule and not trigger.was_stopped:
-            # What lies ahead was kept while the clock was wrong: nothing would come until that time.
-            ahead = progress.last > trigger.now() + LATE
+            # A tick in the future was stored while the clock was wrong: no tick would fire until then.
+            ahead = progress.last > trigger.now() + MISSED_AFTER
             if not ahead and (started is None or started <= progress.last):
                 return progress
         since = min(await self._since(trigger, started), trigger.now())
@@ -74,7 +89,7 @@ class Clock:
         return await _saved(trigger, progress)
 
     async def _since(self, trigger: Trigger, started: datetime | None) -> datetime:
-        """From when on ticks count. Not from now on, where it is known: nobody may have fed it for a while."""
+        """When ticks start counting: the time the source started, because no node may have read it since."""
         version = await trigger.node.store.version(trigger.workflow, trigger.flow.version)
         return trigger.now() if started is None or version is None else max(started, version.at)
 
@@ -84,12 +99,12 @@ class Clock:
         if known is not None:  # before it was noted, this node or the one before it went
             return await _saved(trigger, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
         live = [row.id for row in await trigger.active_runs(MAX_ACTIVE_RUNS) if BACKFILL not in row.labels]
-        late = self.rules.catch_up == "all" and trigger.now() - tick > ON_TIME
+        late = self.rules.catch_up == "all" and trigger.now() - tick > ON_TIME_TOLERANCE
         what = verdict(self.rules, len(live), await self._newest(trigger), late)
         if what == "wait":
             if progress.waiting is None:
                 progress = await _saved(trigger, replace(progress, waiting=tick))
-            await trigger.rest(ROOM)
+            await trigger.rest(CAPACITY_POLL_INTERVAL)
             return progress
         if what == "skip":
             log.info("a run of '%s' is still active: tick %s is skipped", trigger.workflow, tick_text(tick))

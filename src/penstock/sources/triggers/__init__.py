@@ -1,5 +1,5 @@
-"""Triggers: a source that must be read (a clock, a folder, a topic) and the lease of the node that reads it.
+"""Triggers: sources that must be read (a clock, a folder, a topic), and the lease of the node that reads one.
 
-Of each trigger one node is the reader at a time.
-What a source reads is not known here.
+Each trigger has one reader at a time.
+Not here: what a source reads.
 """

@@ -1,4 +1,4 @@
-"""Who feeds: a node is present while it renews its word, and holds feeds by name; of each, one holder at a time.
+"""Leases of triggers: a node is alive while it renews its lease, and each trigger has one holder at a time.
 
 All is kept as tokens under `/feeds/`, where nobody writes through the API. A node that dies is buried by another once
 the store says that its time is over, and then nothing that it still writes is taken.
@@ -23,18 +23,18 @@ from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange, TokenRow
 
 TRIGGER_PREFIX, NODES = "/feeds/of/", "/feeds/nodes/"
-LEASE = timedelta(seconds=12)
-"""How long a node that gives no sign of life keeps its feeds."""
+LEASE_DURATION = timedelta(seconds=12)
+"""How long a silent node keeps its triggers."""
 
-MARGIN = 1 / 6
-"""Such a part of the lease earlier a node stops by itself: its clock and the store's may drift a little."""
+SAFETY_MARGIN = 1 / 6
+"""A node stops this fraction of the lease early, because its clock and the store's may drift a little."""
 
-SWEPT = 100
-"""Dead nodes that are buried at a time."""
+MAX_EXPIRED_NODES = 100
+"""Dead nodes that are expired at a time."""
 
-TRIES = 5
+MAX_ATTEMPTS = 5
 T = TypeVar("T")
-"""How often a record is written anew because an earlier write of the same holder came through late."""
+"""How often a record is rewritten because an earlier write of the same holder arrived late."""
 
 
 class Lost(PenstockError):
@@ -47,14 +47,14 @@ class Lost(PenstockError):
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """What is kept of a feed: its state, by which the next holder goes on, and what went wrong last."""
+    """The record of a trigger: its state, from which the next holder continues, and its last error."""
 
     kind: str
     state: Any = None
     error: str | None = None
     error_at: datetime | None = None
     failures: int = 0
-    # The workflow was stopped, not only its node: what came meanwhile is not made up for.
+    # The workflow was stopped, rather than its node: events from meanwhile are not made up for.
     stopped: bool = False
 
 
@@ -71,10 +71,10 @@ def trigger_of(name: str) -> tuple[str, str, str | None]:
 
 
 class NodeLease:
-    """One node among those that feed. Alone on its store it is always there, and whoever was before it is not."""
+    """One node among those that hold triggers. With an exclusive store it is always alive; earlier nodes are dead."""
 
     def __init__(
-        self, store: Tokens, now: Callable[[], datetime], *, shared: bool, lease: timedelta = LEASE
+        self, store: Tokens, now: Callable[[], datetime], *, shared: bool, lease: timedelta = LEASE_DURATION
     ) -> None:
         self._store, self._now, self.shared, self._lease = store, now, shared, lease
         self.owner = _new_owner()
@@ -87,10 +87,10 @@ class NodeLease:
         return not self.shared or _time() < self._until
 
     async def renew(self) -> None:
-        """Give a sign of life. Raises Lost: this node was taken for dead, and is another one from now on."""
+        """Renew the lease of this node. Raises Lost if it had expired: the node then has a new identity."""
         if not self.shared:
             return
-        until = _time() + self._lease.total_seconds() * (1 - MARGIN)
+        until = _time() + self._lease.total_seconds() * (1 - SAFETY_MARGIN)
         version = await _write(self._store, self._change(expires=self._now() + self._lease), self.owner)
         if version is None and self._version is not None:
             lost, self.owner, self._version, self._until = self._name, _new_owner(), None, 0.0
@@ -98,7 +98,9 @@ class NodeLease:
         if version is None:
             raise Lost(self._name)
         if self._version is None:
-            await self._sweep(NODES, SWEPT)  # who died without holding anything: nobody else would
+            await self._sweep(
+                NODES, MAX_EXPIRED_NODES
+            )  # who died without holding anything: nobody else would
         self._version, self._until = version, until
 
     async def release(self) -> None:
@@ -109,15 +111,15 @@ class NodeLease:
         self._version = None
 
     async def expire(self, owner: str) -> bool:
-        """Whether the node of that name is gone for good, or was never there."""
+        """Whether the node of that name is dead or never existed."""
         if not self.shared:
             return owner != self.owner
         name = f"{NODES}{owner}/"
         return await self._sweep(name, 1) or await _read(self._store, name) is None
 
-    async def _sweep(self, prefix: str, most: int) -> bool:
+    async def _sweep(self, prefix: str, limit: int) -> bool:
         """Bury nodes that died; whether there was one."""
-        rows = await self._store.claim_tokens(self.owner, prefix, self._lease, most)
+        rows = await self._store.claim_tokens(self.owner, prefix, self._lease, limit)
         for row in rows:
             await self._store.change_tokens([TokenChange(name=row.name, expect=row.version, gone=True)])
         return bool(rows)
@@ -165,7 +167,7 @@ class TriggerLease:
             await self._write(replace(self.record, **changes), self._owner)
 
     async def give_back(self) -> None:
-        """Nobody holds it any more; its record stays."""
+        """Release it; its record stays."""
         async with self._writing:
             await self._write(self.record, None)
 
@@ -180,7 +182,7 @@ class TriggerLease:
 
 
 def read_record(row: TokenRow) -> Record | None:
-    """What the token of a feed says; None: it cannot be read, and the feed begins anew."""
+    """The record in a trigger's token; None if it is unreadable, and the trigger starts over."""
     try:
         return msgspec.json.decode(row.data, type=Record)
     except msgspec.DecodeError:
@@ -218,7 +220,7 @@ async def _write(store: Tokens, change: TokenChange, owner: str) -> int | None:
 
     A write of the same owner of which nobody knew whether it was done may have made another version meanwhile.
     """
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         done = await store.change_tokens([change])
         if not isinstance(done, str):
             return done[0].version if done else 0

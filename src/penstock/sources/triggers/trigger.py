@@ -1,4 +1,4 @@
-"""A feeder and what it is given: the workflow, a durable state, and ways to start runs and fire events."""
+"""A trigger and what it is given: the workflow, a durable state, and ways to start runs and fire events."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, trigg
 from penstock.store.rows.rows import Filter, RunRow
 
 MAX_SLEEP = timedelta(hours=1)
-"""How long a feeder sleeps at most before it looks at the clock again."""
+"""How long a reader sleeps at most before it looks at the clock again."""
 
 
 BACKFILLS = "/feeds/backfills/"
@@ -36,15 +36,15 @@ BACKFILLS = "/feeds/backfills/"
 BACKFILL = "penstock.backfill"
 """The label of runs that a backfill made."""
 
-ASKED = 5
-"""How often the store is asked for its time where the difference to ours counts."""
+CLOCK_SAMPLES = 5
+"""How often the store's time is read to measure its difference to the local clock."""
 
-ROOM = 1.0
-"""Seconds between two looks whether a run has ended."""
+CAPACITY_POLL_INTERVAL = 1.0
+"""Seconds between two checks whether a run has ended."""
 
 
 class Means(Struct, frozen=True, kw_only=True):
-    """What feeders may use besides the database: stores, addresses by name, secrets by name (None: there is none)."""
+    """What readers may use besides the database: stores, addresses by name, secrets by name (None: there is none)."""
 
     stores: Stores = field(default_factory=Stores)
     buses: Mapping[str, str] = {}
@@ -90,7 +90,7 @@ class Start(Struct, frozen=True, kw_only=True):
 
 
 class Trigger:
-    """What one feeder works on. Whatever it starts is durable and there once, however often it asks."""
+    """What one reader works on. Whatever it starts is durable and exists once, however often it asks."""
 
     def __init__(
         self, target: TriggerTarget, node: Node, lease: TriggerLease, node_lease: NodeLease, means: Means
@@ -117,7 +117,7 @@ class Trigger:
 
     @property
     def state(self) -> Any:
-        """The JSON that was saved last, by this feeder or one before it; None: nothing."""
+        """The JSON that was saved last, by this reader or one before it; None: nothing."""
         return self._lease.record.state
 
     def now(self) -> datetime:
@@ -134,7 +134,7 @@ class Trigger:
         if at is None:
             return datetime.now(UTC), datetime.now(UTC)
         best: tuple[timedelta, datetime] | None = None
-        for _ in range(ASKED):
+        for _ in range(CLOCK_SAMPLES):
             before = datetime.now(UTC)
             there = await self.node.store.now()
             round_trip = datetime.now(UTC) - before
@@ -149,7 +149,7 @@ class Trigger:
         return self._lease.record.stopped
 
     async def save(self, state: Any, *, error: str | None = None) -> None:
-        """Keep the state, and what is wrong, if anything; whoever feeds next goes on from it. Raises Lost."""
+        """Store the state, and the error, if any; the next holder continues from it. Raises Lost."""
         self._validate_lease()
         at = None if error is None else self.now()
         failures = 0 if error is None else self._lease.record.failures
@@ -187,7 +187,7 @@ class Trigger:
     async def start_many(
         self, starts: Sequence[Start], *, ready: bool = False
     ) -> list[tuple[RunId, bool] | Exception]:
-        """The same of many at once, in few transactions; of one that cannot be, why. Raises Lost, SourceStopped.
+        """The same for many at once, in few transactions; an error for one that fails. Raises Lost, SourceStopped.
 
         `ready`: the caller has awaited `ready()` since they came.
         """
@@ -204,13 +204,13 @@ class Trigger:
                 raise each
         return [each for each in done if isinstance(each, Exception | tuple)]
 
-    async def room(self, patience: float = math.inf) -> bool:
-        """Wait until fewer runs are under way than `max_running` says; False: it is to stop, or patience is over."""
+    async def room(self, timeout: float = math.inf) -> bool:
+        """Wait until fewer runs are active than `max_running` allows; False if it must stop, or after the timeout."""
         flow, _ = await self.node.flows.newest(self.workflow)
         most, clock = flow.definition.max_running, asyncio.get_running_loop().time
-        until = clock() + patience
+        until = clock() + timeout
         while most is not None and len(await self.active_runs(most)) >= most:
-            if clock() >= until or not await self.rest(ROOM):
+            if clock() >= until or not await self.rest(CAPACITY_POLL_INTERVAL):
                 return False
         return True
 
@@ -236,18 +236,18 @@ class Trigger:
         return answer
 
     async def active_runs(self, limit: int, label: tuple[str, str] | None = None) -> list[RunRow]:
-        """The runs of the workflow that are under way, the oldest first, up to so many; or those with a label."""
+        """The active runs of the workflow, the oldest first, up to a limit; or those with a label."""
         filter = Filter(workflow=self.workflow, statuses=LIVE, label=label, sort="oldest", limit=limit)
         return await self.node.store.runs(filter)
 
     async def until(self, when: datetime) -> bool:
-        """Wait until that time; False: the feeder is to stop."""
+        """Wait until that time; False if the reader must stop."""
         while not self.stopping.is_set() and (left := when - self.now()) > timedelta(0):
             await is_set_within(self.stopping, min(left, MAX_SLEEP).total_seconds())
         return not self.stopping.is_set()
 
     async def rest(self, seconds: float) -> bool:
-        """Wait so long; False: the feeder is to stop."""
+        """Wait this long; False if the reader must stop."""
         return await self.until(self.now() + timedelta(seconds=seconds))
 
     async def fail(self, error: BaseException) -> int:
@@ -260,7 +260,7 @@ class Trigger:
         return record.failures + 1
 
     async def well(self) -> None:
-        """Nothing is wrong any more. Raises Lost."""
+        """Clear the error. Raises Lost."""
         if self._lease.record.error is not None:
             await self._lease.keep(error=None, error_at=None, failures=0)
 
@@ -280,7 +280,7 @@ class SourceReader(Protocol):
 
 
 Factory = Callable[[TriggerTarget, Means], SourceReader | None]
-"""Makes the feeder of something; None: nothing needs to be done for it, others bring its events."""
+"""Makes the reader of a source; None if it needs none, because others bring its events."""
 
 
 async def _caught(start: Awaitable[tuple[RunId, bool]]) -> tuple[RunId, bool] | BaseException:

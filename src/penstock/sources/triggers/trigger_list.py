@@ -1,4 +1,4 @@
-"""Sources for people: which are fed, by whom, and what is wrong with them."""
+"""The list of sources: which are read, by which node, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from penstock.sources.triggers.lease import TRIGGER_PREFIX, Record, read_record,
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenRow, WorkflowState
 
-PAGE = 500
-AGAIN = "It is tried again by itself."
+MAX_PAGE = 500
+RETRY_NOTE = "It is tried again by itself."
 HINTS = {
     "topic": "See that the broker answers at the address under `buses`, with the right secret.",
     "object": "See that the object store answers and lets Penstock in: `penstock doctor` tries it.",
-    "search": "See that the service that is asked answers, and that its index is there.",
+    "search": "Check that the search service answers, and that its index exists.",
     "schedule": "See that the workflow can start with what its schedule gives: start it once by hand.",
     "backfill": "See that the workflow can start with what its schedule gives; `penstock backfill --cancel` ends it.",
 }
@@ -60,13 +60,13 @@ def _trigger_view(
         "error": record.error if wrong else None,
         "error_at": time_text(record.error_at) if wrong else None,
         "failures": record.failures if wrong else 0,
-        "hint": f"{HINTS.get(record.kind, 'See what the error says.')} {AGAIN}" if wrong else None,
+        "hint": f"{HINTS.get(record.kind, 'See what the error says.')} {RETRY_NOTE}" if wrong else None,
     }
 
 
 async def trigger_rows(store: Tokens) -> list[TokenRow]:
     """The tokens of all feeds, by name."""
     found: list[TokenRow] = []
-    while rows := await store.tokens(TRIGGER_PREFIX, found[-1].name if found else "", PAGE):
+    while rows := await store.tokens(TRIGGER_PREFIX, found[-1].name if found else "", MAX_PAGE):
         found += rows
     return found

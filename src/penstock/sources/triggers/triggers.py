@@ -1,7 +1,7 @@
-"""Feeding: every node sees to it that each started workflow whose source needs a feeder has one, on one node.
+"""Every node ensures that each started workflow whose source needs a reader has one, on one node.
 
-A source is fed while its workflow is started, paused or not: runs are made, and held. A new version has a new feeder.
-A kind of source that needs one has a line in FEEDERS; what a feeder is, and what it is given, is in `trigger`.
+A source is read while its workflow is started; if it is paused, runs are made and held. A new version has a new
+reader. Each kind of source that needs one has a line in TRIGGER_FACTORIES; `trigger` has the protocol of readers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from penstock.runtime.node.background_tasks import is_set_within
 from penstock.runtime.node.node import Node
 from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, mark_well, trigger_of
+from penstock.sources.triggers.lease import (
+    LEASE_DURATION,
+    Lost,
+    NodeLease,
+    TriggerLease,
+    mark_well,
+    trigger_of,
+)
 from penstock.sources.triggers.trigger import (
     BACKFILLS,
     Factory,
@@ -42,29 +49,29 @@ TRIGGER_FACTORIES: dict[str, Factory | str] = {
     "backfill": "penstock.sources.schedules.backfill:reader_of",
     "search": "penstock.sources.objects.search:reader_of",
 }
-"""By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""
+"""By the kind of source: the factory of its reader, or the place to import it from when needed."""
 
 TOPIC = "topic"
 """The kind of feed that brings outside events."""
 
-LOOK = timedelta(seconds=2)
-ALONE = timedelta(seconds=60)
-"""How often a node that has the store for itself looks for what it should know anyway."""
+SHARED_POLL_INTERVAL = timedelta(seconds=2)
+EXCLUSIVE_POLL_INTERVAL = timedelta(seconds=60)
+"""How often a node that owns its store exclusively polls it as a safeguard."""
 
 MAX_BACKFILLS = 1000
 """Backfills that are seen to at a time."""
 
-GRACE = 10.0
-"""Seconds that a feeder has to finish what it has in hand."""
+STOP_TIMEOUT = 10.0
+"""Seconds that a trigger has to finish its current work."""
 
 MIN_DELAY, MAX_DELAY = 1.0, 60.0
-"""Seconds between two tries of a feeder that fails."""
+"""Seconds between two starts of a failing reader."""
 
-log = logging.getLogger("penstock.feeding")
+log = logging.getLogger("penstock.triggers")
 
 
 class _HeldTrigger:
-    """A feeder at work."""
+    """A running trigger."""
 
     def __init__(self, trigger: Trigger, reader: SourceReader) -> None:
         self.trigger, self.reader = trigger, reader
@@ -74,7 +81,7 @@ class _HeldTrigger:
     def stop(self, now: float) -> None:
         """Ask it to stop; where it was asked long ago, end it."""
         if self.stop_by is None:
-            self.stop_by = now + GRACE
+            self.stop_by = now + STOP_TIMEOUT
             self.trigger.stopping.set()
         elif now >= self.stop_by:
             self.end()
@@ -85,7 +92,7 @@ class _HeldTrigger:
 
 
 class _Later:
-    """A feeder that is made when it runs: what it needs was not there before."""
+    """A reader that is created when it runs, because its dependencies did not exist before."""
 
     def __init__(self, factory: Factory | str) -> None:
         self._factory = factory
@@ -100,14 +107,14 @@ class _Later:
 
 
 class Triggers:
-    """The feeders of one node. `run` it on a loop, `stop` it before the node. `failures` counts, by kind."""
+    """The readers of one node. `run` it on a loop, `stop` it before the node. `failures` counts, by kind."""
 
     def __init__(
         self,
         node: Node,
         means: Means | None = None,
         readers: Mapping[str, Factory | str] | None = None,
-        lease: timedelta = LEASE,
+        lease: timedelta = LEASE_DURATION,
     ) -> None:
         self.node, self.means = node, means or Means()
         self.node_lease = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
@@ -115,7 +122,7 @@ class Triggers:
         self._started: Counter[str] = Counter()
         self._factories = dict(TRIGGER_FACTORIES if readers is None else readers)
         self._lease = lease
-        self._wanting = TriggerTargets(node, self._factories)
+        self._targets = TriggerTargets(node, self._factories)
         self._fed: dict[str, _HeldTrigger] = {}
         self._marked: set[str] = set()  # stopped, and noted in the store
         self._unfed: set[str] = set()  # fed by others, and noted in the store
@@ -125,32 +132,32 @@ class Triggers:
 
     @property
     def held(self) -> dict[str, int]:
-        """How many feeders run here, by kind."""
+        """How many readers run here, by kind."""
         return dict(Counter(fed.trigger.target.kind for fed in self._fed.values()))
 
     @property
     def started(self) -> Counter[str]:
-        """How many runs the feeders of this node have made, by kind."""
+        """How many runs the readers of this node have made, by kind."""
         counted = self._started.copy()
         for fed in self._fed.values():
             counted[fed.trigger.target.kind] += fed.trigger.started
         return counted
 
     def look(self) -> None:
-        """Something may be there to be fed."""
+        """There may be a trigger to start."""
         self._wake.set()
 
     async def run(self) -> None:
-        """See to all feeds, for ever."""
+        """Keep all triggers running, without end."""
         while True:
             self._wake.clear()
             await is_set_within(self._wake, await self.run_once())
 
     async def run_once(self) -> float:
-        """Begin what is to be fed, end what is not; after how many seconds to look again."""
+        """Start wanted triggers and stop others; the seconds until the next check."""
         if not self.node_lease.alive:
-            self._end_all()  # the store was away for too long: another node may feed by now
-        wanted = await self._wanting.all()
+            self._end_all()  # the store was unavailable for too long: another node may hold them by now
+        wanted = await self._targets.all()
         if wanted or self._fed:
             await self._renew()
         now = asyncio.get_running_loop().time()
@@ -164,15 +171,15 @@ class Triggers:
             await self._renew()
         if any(fed.stop_by is not None for fed in self._fed.values()):
             return 1.0
-        return (LOOK if self.node.shared else ALONE).total_seconds()
+        return (SHARED_POLL_INTERVAL if self.node.shared else EXCLUSIVE_POLL_INTERVAL).total_seconds()
 
     async def stop(self) -> None:
-        """Let every feeder finish what it has in hand, and give all back: others take over at once."""
+        """Let every reader finish its current work, and release all triggers: other nodes take over at once."""
         tasks = [fed.task for fed in self._fed.values() if fed.task is not None]
         for fed in self._fed.values():
             fed.trigger.stopping.set()
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=GRACE)
+            _, late = await asyncio.wait(tasks, timeout=STOP_TIMEOUT)
             for task in late:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -193,9 +200,9 @@ class Triggers:
         self._renewed = now
 
     async def _mark_stopped(self, wanted: Collection[str]) -> None:
-        """Keep of each source that is stopped that it was: later it begins anew, and makes up for nothing."""
+        """Record which sources are stopped: when started again, they begin afresh and make up for nothing."""
         self._marked.difference_update(wanted)
-        for name in self._wanting.stopped - self._marked:
+        for name in self._targets.stopped - self._marked:
             if name not in self._fed and await mark_well(self.node.store, name, stopped=True):
                 self._marked.add(name)
 
@@ -218,7 +225,7 @@ class Triggers:
         try:
             reader = later.make(target, self.means)
         except Exception:
-            reader = later  # why not is told where the failures of feeders are
+            reader = later  # the reason appears with the failures of triggers
         if reader is None:
             if target.name not in self._unfed and await mark_well(self.node.store, target.name):
                 self._unfed.add(target.name)
@@ -229,10 +236,10 @@ class Triggers:
             return
         fed = _HeldTrigger(Trigger(target, self.node, lease, self.node_lease, self.means), reader)
         self._fed[target.name] = fed
-        fed.task = asyncio.create_task(self._keep(fed, lease), name=f"feeder {target.name}")
+        fed.task = asyncio.create_task(self._keep(fed, lease), name=f"reader {target.name}")
 
     async def _keep(self, fed: _HeldTrigger, lease: TriggerLease) -> None:
-        """Run one feeder until it is stopped, whatever it raises; then give the feed back."""
+        """Run one reader until it is stopped, whatever it raises; then release its trigger."""
         try:
             while not fed.trigger.stopping.is_set():
                 await self._try(fed)
@@ -240,7 +247,7 @@ class Triggers:
         except Lost as error:
             log.info("%s", error)
         except StoreError as error:
-            log.warning("the source of '%s' is not given back yet: %s", fed.trigger.workflow, error)
+            log.warning("the source of '%s' is not released yet: %s", fed.trigger.workflow, error)
         except asyncio.CancelledError:
             if self.node_lease.alive:
                 with suppress(Lost, StoreError):
@@ -258,7 +265,7 @@ class Triggers:
         except Lost:
             raise
         except SourceStopped:
-            await trigger.rest(MIN_DELAY)  # it is about to be told
+            await trigger.rest(MIN_DELAY)  # it is about to be stopped
             return
         except Exception as error:
             self.failures[trigger.target.kind] += 1
@@ -359,7 +366,7 @@ class TriggerTargets:
 
 
 def load_factory(found: Factory | str) -> Factory:
-    """What makes feeders; what is only named is imported now."""
+    """The factory of readers; one that is only named is imported now."""
     if not isinstance(found, str):
         return found
     module, _, name = found.partition(":")

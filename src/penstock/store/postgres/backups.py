@@ -1,4 +1,4 @@
-"""Backups: all tables in one file, as they were at one moment, and back into an empty database.
+"""Backups: all tables in one file, as of one moment, and back into an empty database.
 
 The file is gzip: a line of JSON with the schema, then for each table a line of JSON with its name and columns, and
 its rows as PostgreSQL's own binary COPY, in pieces that each have their length before them; an empty one ends it.

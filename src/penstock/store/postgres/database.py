@@ -1,4 +1,4 @@
-"""The way to PostgreSQL: a pool, transactions that are tried again where that is right, and typed errors.
+"""The connection to PostgreSQL: a pool, transactions that are retried where that is safe, and typed errors.
 
 Nothing is kept in a session: no setting, no lock and no LISTEN outlives a transaction here, so that a pooler may
 hand each transaction to another server process.
@@ -35,7 +35,7 @@ MAX_WARMED = 2
 """Connections that are rehearsed: one run by itself seldom uses more."""
 
 MAX_TRIES = 50
-"""How often a transaction that lost a race with another one is begun anew."""
+"""How often a transaction that lost a race is retried."""
 
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _WRITES = re.compile(r"\b(INSERT|(?<!FOR )UPDATE|DELETE)\b")
@@ -157,7 +157,7 @@ class Database:
     def __init__(self, address: Address) -> None:
         self.address = address
         self.prepared = address.prepared
-        self.retried = 0  # transactions begun anew after a deadlock or the like
+        self.retried = 0  # transactions retried after a deadlock or the like
         self._pool: Any = None
 
     async def open(self) -> None:
@@ -201,7 +201,7 @@ class Database:
         found: dict[str, Any] = {"timeout": CONNECT_TIMEOUT, "command_timeout": COMMAND_TIMEOUT}
         if not self.prepared:
             return found | {"statement_cache_size": 0}
-        # For good: the driver would prepare each anew every five minutes, and PostgreSQL plan it anew.
+        # Without limit: the driver would prepare each again every five minutes, and PostgreSQL plan it again.
         return found | {"max_cached_statement_lifetime": 0}
 
     async def rows(self, query: str, **values: object) -> list[Any]:

@@ -1,4 +1,4 @@
-"""NOTIFY hints to other nodes that there may be something to do. Hints get lost: every node polls as well."""
+"""NOTIFY hints to other nodes that there may be work. Hints get lost: every node polls as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing the schema up to date: each step whole or not at all, and by one process at a time."""
+"""Migrates the schema: each step whole or not at all, and by one process at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`PostgresStore`: the whole of it, put together from its topics."""
+"""`PostgresStore`: all roles on one database."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class PostgresStore(
         self.again = set()
 
     @classmethod
-    async def open(cls, url: str, *, migrate: bool = True, rehearse: bool = False) -> PostgresStore:
+    async def open(cls, url: str, *, migrate: bool = True, warm_up: bool = False) -> PostgresStore:
         """Connect, and bring the schema up to date. Raises BadAddress, StoreAway, NeedsMigration, NewerSchema."""
         database = Database(read_address(url))
         try:
             await database.open()
             await bring_up_to_date(database, migrate)
-            if rehearse:
+            if warm_up:
                 await database.warm_up(call_in_vain)
         except BaseException:
             await database.close()

@@ -1,4 +1,4 @@
 """What is written and read, as plain values: changes, rows, filters.
 
-Nothing here speaks SQL.
+Not here: SQL.
 """

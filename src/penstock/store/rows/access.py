@@ -1,4 +1,4 @@
-"""Rows about who may come in, what is kept under lock, and what people did: plain values."""
+"""Rows of access, secrets and audit: plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chain of the audit: each entry's hash covers the entry before, so that a row that is changed or gone shows."""
+"""The chain of the audit log: each hash covers the entry before, so a changed or deleted row shows."""
 
 from __future__ import annotations
 

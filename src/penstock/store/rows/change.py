@@ -78,7 +78,7 @@ class Lock(Struct, frozen=True):
     """An element queues for a `serialize` key; `body` is the message its run gets when it holds the key."""
 
     key: str
-    most: int
+    limit: int
     firing: int
     index: int
     body: bytes
@@ -99,7 +99,7 @@ class Post(Struct, frozen=True):
     body: bytes
 
 
-class Seen(Struct, frozen=True):
+class EventId(Struct, frozen=True):
     """An id that must not come twice within its scope; `until` None: as long as its run is kept."""
 
     scope: str
@@ -119,7 +119,7 @@ class PendingEvent(Struct, frozen=True, kw_only=True):
     body: bytes
     reason: str
     until: datetime
-    seen: Seen | None = None
+    seen: EventId | None = None
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -160,7 +160,7 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     ended: tuple[EndedTask, ...] = ()
     # The run has ended: its tasks, timers, locks and keys go; messages wait to be discarded.
     over: bool = False
-    plain: bool = False  # nothing of what follows is there, and a new run has no start key and no labels
+    has_extras: bool = True  # False: all that follows is empty, and a new run has no start key and no labels
     goes_on: bool = False  # it was running and is: status, end and what it waits for are as they were
     # It had ended: its workflow, and `NewRun.paused` of it.
     revived: tuple[str, tuple[bool, bool]] | None = None
@@ -179,8 +179,8 @@ class Change(Struct, frozen=True, gc=False, kw_only=True):
     # Runs not to begin any more: messages to one that is not there go, before `posts`.
     unbegun: tuple[str, ...] = ()
     posts: tuple[Post, ...] = ()
-    kept: tuple[PendingEvent, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    pending_events: tuple[PendingEvent, ...] = ()
+    seen: tuple[EventId, ...] = ()
     outbox_messages: tuple[OutboxMessage, ...] = ()  # what is published, in this order
     asked: tuple[Asked, ...] = ()
     decided: tuple[Decided, ...] = ()  # before `asked`

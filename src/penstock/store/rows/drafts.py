@@ -1,4 +1,4 @@
-"""Drafts as rows: what an author works on, and when it is still what somebody saw."""
+"""Drafts as rows: what an author works on, and whether it is still the version that a reader saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits to be published: written with the decision that made it, gone when the broker has it."""
+"""Outgoing messages: written with their decision, deleted when the broker has accepted them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a commit decides, for both databases: which changes fit, and who is given keys and events.
+"""What a commit decides, for both databases: which changes fit, which events repeat, who is granted a key.
 
-Pure: rows come in as plain values. The statements that read and write them are in `sqlite` and `postgres`.
+Pure: rows come in as plain values.
+Not here: statements, which are in `sqlite` and `postgres`.
 """

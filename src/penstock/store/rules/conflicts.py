@@ -1,4 +1,4 @@
-"""Which changes of a batch fit the rows: judged after the batch did not fit as a whole."""
+"""Which changes of a batch conflict: judged if the batch did not fit as a whole."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from penstock.store.rows.change import Change, Outcome
+from penstock.store.rules.deduplication import Pair, event_ids_of, is_duplicate
 
-Pair = tuple[str, str]
 TaskKey = tuple[str, int, int, int, int]
 """Run, firing, index, attempt and fence."""
 
@@ -40,7 +40,7 @@ class Belief(Struct, frozen=True):
 
 
 def belief_of(change: Change) -> Belief | None:
-    """What must be so for a change to fit, beside the run itself."""
+    """What must hold for a change to fit, in addition to the run itself."""
     if change.new is not None:
         return Belief(change.new.workflow, change.new.paused, change.new.latest)
     return None if change.revived is None else Belief(*change.revived)
@@ -56,17 +56,12 @@ def ended_of(changes: Sequence[Change]) -> list[TaskKey]:
     return [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended]
 
 
-def seen_of(changes: Sequence[Change]) -> list[Pair]:
-    """The ids that must not come twice, each with its scope."""
-    return [(one.scope, one.id) for change in changes for one in change.seen]
-
-
 def has_twins(changes: Sequence[Change]) -> bool:
     """Whether two changes want the same run, start key or id: one statement cannot tell them apart."""
-    rare = [change for change in changes if not change.plain]
+    rare = [change for change in changes if change.has_extras]
     return any(
         len(set(names)) < len(names)
-        for names in ([change.run for change in changes], start_keys_of(rare), seen_of(rare))
+        for names in ([change.run for change in changes], start_keys_of(rare), event_ids_of(rare))
     )
 
 
@@ -103,10 +98,10 @@ def _judge(found: Found, change: Change) -> Outcome:
         return "stale"
     if _used_up(found.timers, change.rung) or _used_up(found.messages, change.read):
         return "stale"
-    ended, seen = ended_of([change]), seen_of([change])
+    ended = ended_of([change])
     if len(set(ended)) < len(ended) or not found.tasks.issuperset(ended):
         return "lost"
-    return "seen" if len(set(seen)) < len(seen) or not found.seen.isdisjoint(seen) else "applied"
+    return "seen" if is_duplicate(change, found.seen) else "applied"
 
 
 def _used_up(there: set[int], ids: tuple[int, ...]) -> bool:
@@ -118,4 +113,4 @@ def _take(found: Found, change: Change) -> None:
     found.start_keys.update(start_keys_of([change]))
     found.timers.difference_update(change.rung)
     found.messages.difference_update(change.read)
-    found.seen.update(seen_of([change]))
+    found.seen.update(event_ids_of([change]))

@@ -1,4 +1,4 @@
-"""Which waiting element gets a `serialize` key next, and which event goes to which owner of a correlation key."""
+"""Which waiting element gets a `serialize` key next, and which owner of a correlation key gets an event."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def key_changes(changes: Sequence[Change]) -> KeyChanges:
         [(c.run, one) for c in changes if not c.over for one in c.locks],
         [(c.run, one) for c in changes for one in c.unlocks],
         [(c.run, key) for c in changes if not c.over for key in c.keys],
-        [one for c in changes for one in c.kept],
+        [one for c in changes for one in c.pending_events],
         [c.run for c in changes if c.over],
     )
 
@@ -64,11 +64,11 @@ def placed(
 ) -> tuple[list[Post], list[PendingEvent]]:
     """Events that go to the owner of one of their keys, and those that are kept because there is none."""
     posts: list[Post] = []
-    kept: list[PendingEvent] = []
+    pending_events: list[PendingEvent] = []
     for one in pending:
         owner = first_owner(owners, one.keys)
         if owner is None:
-            kept.append(one)
+            pending_events.append(one)
         else:
             posts.append((owner, one.body))
-    return posts, kept
+    return posts, pending_events

@@ -1,4 +1,4 @@
 """SQL that both databases share: named queries, run lists, migrations, backup files.
 
-Nothing here knows which database it is.
+Not here: anything that depends on the database.
 """

@@ -1,4 +1,4 @@
-"""Where a backup may be written: to a new file, in a folder that is there."""
+"""Where a backup may be written: to a new file in an existing folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement of a list of runs being put together: conditions, where the page begins, walks along indexes."""
+"""Builds one statement of a list of runs: conditions, page start, index scans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbered migrations: forward only, a file each, the same names in both dialects."""
+"""Numbered migrations: forward only, one file each, with the same names in both dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named queries: SQL stays in `.sql` files, a block each, so that both dialects can be laid side by side."""
+"""Named queries: SQL lives in `.sql` files, one block each, so that both dialects can be compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of runs as SQL, for both databases: which indexes to walk for a filter, and in which order.
+"""Lists of runs as SQL, for both databases: which indexes to scan for a filter, and in which order.
 
 A list is a few *lines*, each a walk along one index that lies in the order of the list, so that a page costs the same
 among a hundred runs and among a million. The lines are merged. SQL is put together here and not in a `.sql` file:

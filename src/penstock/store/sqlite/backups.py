@@ -1,4 +1,4 @@
-"""A backup put back in place: never over a database that holds something, and never half."""
+"""Restores a backup: never over a database that has data, and never by halves."""
 
 from __future__ import annotations
 

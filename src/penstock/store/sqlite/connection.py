@@ -1,4 +1,4 @@
-"""Opening the file: how SQLite is set, the schema, and whether the last stop was a clean one."""
+"""Opens the file: SQLite's settings, the schema, and whether the last stop was clean."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Options(Struct, frozen=True, kw_only=True):
     vfs: str | None = None
     synchronous: str = "FULL"  # less loses what was acknowledged, at a power cut: for tests only
     checkpoint: int = 4_000  # pages in the log before the writer folds them into the file
-    rehearse: bool = False  # runs will follow: none of them waits while the log grows
+    warm_up: bool = False  # runs will follow: none of them waits while the log grows
     kind_of_disk: Callable[[str], str] = file_system
     migrations: tuple[Migration, ...] = MIGRATIONS
 

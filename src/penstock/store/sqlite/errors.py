@@ -1,4 +1,4 @@
-"""What the errors of SQLite mean to whoever uses the store."""
+"""What SQLite's errors mean to users of the store."""
 
 from __future__ import annotations
 

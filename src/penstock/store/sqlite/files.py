@@ -1,4 +1,4 @@
-"""The file itself: whether its disk is local, and that no other process has it."""
+"""The file itself: whether its disk is local, and whether another process has it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from penstock.store.errors import BadAddress, StoreBusy, StoreError, disk_error
 
-PRIVATE = 0o600
+PRIVATE_MODE = 0o600
 _NETWORK = re.compile(
     "nfs4?|cifs|smb3|smbfs|ncpfs|9p|afs|ceph|glusterfs|lustre|gpfs|beegfs|pvfs2|orangefs|ocfs2|gfs2|davfs"
     r"|fuse\.(sshfs|s3fs|gcsfuse|glusterfs|rclone|ceph|juicefs|goofys|davfs2|moosefs|mfs|nfs)"
@@ -45,7 +45,7 @@ def file_system(path: str) -> str:
 def make_private(path: str) -> None:
     """Make an empty file that only its owner may read, unless there is one: what lies in it is nobody else's."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_MODE))
     except FileExistsError:
         return
     except OSError as error:
@@ -75,7 +75,7 @@ class FileLock:
         self._path = f"{path}.lock"
         self.made = not os.path.exists(self._path)
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_MODE)
         except OSError as error:
             raise unwritable(path, error) from error
         try:

@@ -1,4 +1,4 @@
-"""Nobody else has the file: there is nobody to tell, and nothing to hear."""
+"""Hints to other nodes: none, because no other process has the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside the process that has a file: looking through it and copying it, while that process goes on."""
+"""Reads and copies the file of a running process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a piece of work in the store has at hand: the connection, the named queries, times as numbers, fresh ids.
+"""What one piece of work uses: the connection, the named queries, times as numbers, fresh ids.
 
 And how the methods of the store are made of such pieces of work.
 """
@@ -21,7 +21,7 @@ from penstock.store.sql.queries import read_queries
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER = 9_000_000_000_000_000_000
-"""Later than every time: a limit that is not there. A null would hide its row from every comparison."""
+"""Later than every time: an absent limit. A null would hide its row from every comparison."""
 
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 """The edges of the calendar."""
@@ -206,9 +206,9 @@ class Session(Struct):
         if len(rows) < MIN_ROWS:
             return self.many(query, [(*shared, *row) for row in rows] if shared else rows)
         done, before, sql = 0, self.db.total_changes(), SQL[query]
-        most, columns = _max_rows(sql), len(rows[0])
+        limit, columns = _max_rows(sql), len(rows[0])
         while (left := len(rows) - done) > 0:
-            width = _width(left, most)
+            width = _width(left, limit)
             values = [
                 *shared,
                 *chain.from_iterable(rows[done : done + width]),
@@ -262,11 +262,11 @@ def structs(kind: type[Kind], rows: Iterable[Row], **conversions: Conversion) ->
     return [struct(kind, row, **conversions) for row in rows]
 
 
-def _width(left: int, most: int) -> int:
+def _width(left: int, limit: int) -> int:
     """How many rows the next statement takes: not fewer than there are, where that leaves little of it empty."""
     width = max(MIN_ROWS, 1 << (left - 1).bit_length())
-    if width > most:
-        return most
+    if width > limit:
+        return limit
     return width if width - left <= max(left // 4, MIN_ROWS - 1) else width // 2
 
 

@@ -38,7 +38,7 @@ from penstock.store.sqlite.tables.tokens import SqliteTokens
 from penstock.store.sqlite.tables.views import SqliteViews
 from penstock.store.sqlite.tables.workflow_versions import SqliteWorkflowVersions
 from penstock.store.sqlite.transaction_runner import MEMORY, InlineWriter, TransactionRunner
-from penstock.store.sqlite.write_ahead_log import FIRST_PAGES, Log
+from penstock.store.sqlite.write_ahead_log import INITIAL_PAGES, Log
 from penstock.store.sqlite.writer import ThreadWriter
 
 
@@ -75,7 +75,7 @@ class SqliteStore(
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
-        first = options.checkpoint if options.rehearse else FIRST_PAGES
+        first = options.checkpoint if options.warm_up else INITIAL_PAGES
         self._runner = TransactionRunner(
             opened.db,
             path,

@@ -1,4 +1,4 @@
-"""Whose turn it is to have the interpreter, while rows are written beside a loop that decides."""
+"""The interpreter's switch interval, shortened while rows are written next to a loop that decides."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SWITCH_INTERVAL = 0.0001
 them the writing thread must have it for a moment: by Python's own measure it would wait for most of its time."""
 
 
-HALF = 0.0000005
-"""Half of the microsecond to which Python rounds down: else turns would become shorter from time to time."""
+ROUNDING = 0.0000005
+"""Half of the microsecond to which Python rounds down; without it, the interval would shrink now and then."""
 
 
 class ShortSwitchInterval:
@@ -40,14 +40,14 @@ class ShortSwitchInterval:
         with self._guard:
             self._inside -= 1
             if self._inside == 0:
-                sys.setswitchinterval(self._before + HALF)
+                sys.setswitchinterval(self._before + ROUNDING)
 
     def forget(self) -> None:
         """In a fork: whoever was inside is not there and never leaves, and may have held the guard."""
         self._guard = threading.Lock()
         if self._inside:
             self._inside = 0
-            sys.setswitchinterval(self._before + HALF)
+            sys.setswitchinterval(self._before + ROUNDING)
 
 
 SHORT_SWITCH_INTERVAL = ShortSwitchInterval()

@@ -1,4 +1,4 @@
-"""Transactions on the connection that writes, and what a COMMIT that failed asks for; and the plainest writer."""
+"""Runs transactions on the writing connection, and recovers from a failed COMMIT; also the simplest writer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_LOOP_WAIT = 0.002
 MAX_COUNTED_WAIT = 20 * MAX_LOOP_WAIT
 """Whatever took longer counts as this."""
 NEWEST_WEIGHT = 0.1
-"""How much the last commit says of how long the next one takes; the rest is what those before it said."""
+"""Weight of the last commit in the estimate of the next one's duration."""
 
 MEMORY = ":memory:"
 BUSY_TIMEOUT, REOPEN_TIMEOUT = 10_000, 200

@@ -1,4 +1,4 @@
-"""The log of the file: room for it is taken ahead, and it is folded into the file when it is full.
+"""The write-ahead log: space is allocated in advance, and a full log is checkpointed.
 
 A commit that makes the log longer has the disk write down its new length as well, which takes as long again. A log
 that was written to its end keeps its length until the file is closed, and commits go over what is there.
@@ -16,21 +16,21 @@ log = logging.getLogger("penstock.store")
 HEADER, FRAME = 32, 24
 """Bytes before the first page of a log, and before each."""
 
-FIRST_PAGES = 1_000
-"""Pages for which room is taken with the first commit to a file that is hardly written."""
+INITIAL_PAGES = 1_000
+"""Pages that are allocated with the first commit to a new file."""
 
-PIECE = bytes(65_536)
+ZEROS = bytes(65_536)
 """What is written at a time: a file of SQLite takes less than 128 KiB in one call."""
 
 
 class Log:
-    """Knows how many pages are in the log; `most` of them come together before it begins anew.
+    """Knows how many pages are in the log; `limit` of them come together before it begins anew.
 
     Room for the `first` of them is taken with the first commit, and when they are used up for all.
     """
 
-    def __init__(self, db: apsw.Connection, vfs: str | None, first: int, most: int) -> None:
-        self._db, self._vfs, self._first, self._max_pages = db, vfs or "", min(first, most), most
+    def __init__(self, db: apsw.Connection, vfs: str | None, first: int, limit: int) -> None:
+        self._db, self._vfs, self._first, self._max_pages = db, vfs or "", min(first, limit), limit
         self._path = db.filename  # a connection that was closed does not say it
         self._pages = self._room = 0
         self._failing = False  # and it was logged
@@ -93,8 +93,8 @@ def _fill(log: apsw.VFSFile, end: int) -> None:
     at = before = log.xFileSize()
     try:
         while at < end:
-            log.xWrite(PIECE[: end - at], at)
-            at += len(PIECE)
+            log.xWrite(ZEROS[: end - at], at)
+            at += len(ZEROS)
         log.xSync(apsw.SQLITE_SYNC_NORMAL)
     except apsw.Error:
         log.xTruncate(before)

@@ -1,4 +1,4 @@
-"""Where work on the file is done: one thread writes, and all that waits there shares one transaction and one fsync."""
+"""The writer: one thread, in which all waiting work shares one transaction and one fsync."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _answer(asked: list[Asked], served: list[Served]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, mine)
         except RuntimeError:
-            continue  # the loop is closed: nobody waits there any more
+            continue  # the loop is closed: no caller is left
 
 
 def _settle(answers: list[Answer]) -> None:
@@ -137,8 +137,8 @@ class ThreadWriter:
         self._runner, self._reader, self._another = runner, reader, another
         self._process = os.getpid()
         self._closed = False
-        self._write_lock = threading.Lock()  # whoever has it may use the connection that writes
-        self._read_lock = threading.Lock()  # whoever has it may use the one that reads
+        self._write_lock = threading.Lock()  # its holder may use the writing connection
+        self._read_lock = threading.Lock()  # its holder may use the reading connection
         self._apart: set[apsw.Connection] = set()  # those of long work that reads
         self._here: deque[Asked] = deque()
         self._writing = BatchWriter("penstock-sqlite-write", self._transact)
@@ -202,14 +202,14 @@ class ThreadWriter:
             _answer(asked, served)
 
     def _lay_down(self) -> None:
-        """Somebody else may write now; whoever waits for that on a loop is called."""
+        """Release the right to write; wake the next waiter on a loop."""
         self._write_lock.release()
         while self._here:
             try:
                 self._here[0][1].get_loop().call_soon_threadsafe(self._begin_here)
                 return
             except RuntimeError:
-                self._here.popleft()  # the loop is closed: nobody waits there any more
+                self._here.popleft()  # the loop is closed: no caller is left
             except IndexError:
                 return  # they are being written already
 

@@ -1,1 +1,4 @@
-"""Bridges to engines that a team already has: their tasks, offered and done behind the gate like all others."""
+"""Bridges to Celery and Ray: tasks of those systems, claimed and reported through the gate like all others.
+
+Not here: running Python tasks of Penstock itself (`workers.execute`).
+"""

@@ -96,10 +96,10 @@ class CeleryFleet:
         self._flights: dict[str, Flight] = {}
         self._lock = threading.Lock()  # whether a work is void, and whether it was begun
         self._closed, self._orders, self._airborne = threading.Event(), threading.Event(), threading.Event()
-        chores = {"send": self._post, "read results": self._watch, "look after workers": self._look}
+        background_tasks = {"send": self._post, "read results": self._watch, "look after workers": self._look}
         self._threads = [
             threading.Thread(target=self._forever, args=each, name="penstock-celery", daemon=True)
-            for each in chores.items()
+            for each in background_tasks.items()
         ]
         for thread in self._threads:
             thread.start()
@@ -133,12 +133,12 @@ class CeleryFleet:
         """The tasks that a worker is known to have; of the others it cannot be told whether they are queued."""
         return {flight.id for flight in list(self._flights.values()) if flight.seen_at != NEVER}
 
-    async def close(self, patience: float = 1.0) -> None:
+    async def close(self, timeout: float = 1.0) -> None:
         """What was revoked is still told to Celery, where its broker answers in time."""
         self._closed.set()
         self._orders.set()
         self._airborne.set()
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         for thread in self._threads:
             await asyncio.to_thread(thread.join, max(0.0, until - time.monotonic()))
 

@@ -92,7 +92,7 @@ def call_of(app: Any, attempt: Attempt) -> Call:
 
 def _any_task(
     task: str, args: list[Any] | None = None, kwargs: dict[str, Any] | None = None, queue: str | None = None
-) -> None:
+) -> Any:
     """Send a task to Celery by its name and wait for its result."""
 
 

@@ -1,4 +1,4 @@
-"""What Celery's result backend says of tasks, many at a time, as outcomes of attempts."""
+"""What Celery's result backend reports of tasks, many at a time, as outcomes of attempts."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from penstock.workers.execute.frames import Run, heard, packed, unpacked_up
 from penstock.workers.execute.task_call import failure
 from penstock.workers.execute.thread_pool import Ended, Landing
 from penstock.workers.resources import Resources
-from penstock.workers.worker.task_loading import is_file
+from penstock.workers.worker.task_loader import is_file
 from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")
@@ -141,8 +141,8 @@ class RayFleet:
         else:
             self._interrupt(flight.key)
 
-    def _interrupt_soon(self, key: str, told: Future[bool]) -> None:
-        listens = not told.cancelled() and told.exception() is None and told.result()
+    def _interrupt_soon(self, key: str, listening: Future[bool]) -> None:
+        listens = not listening.cancelled() and listening.exception() is None and listening.result()
         if listens:
             self._loop.call_later(INTERRUPT_AFTER, self._interrupt, key)
         else:
@@ -173,8 +173,8 @@ class RayFleet:
     def take_back(self) -> list[Work]:
         return []
 
-    async def close(self, patience: float = 1.0) -> None:
-        until = self._loop.time() + patience
+    async def close(self, timeout: float = 1.0) -> None:
+        until = self._loop.time() + timeout
         while self._leaving and self._loop.time() < until:
             await asyncio.sleep(0.02)
         for key in list(self._leaving):

@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.workers.execute.frames import Run, Up, ended, packed, telling_context, unpacked_down
 from penstock.workers.execute.task_call import CancelableCall, Outcome, not_offered
-from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.task_loader import load_tasks
 
 TICK = 0.1
 """Seconds that a line may wait at the node."""

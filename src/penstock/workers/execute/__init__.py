@@ -1,4 +1,4 @@
 """Running tasks: in place, on the loop, in threads, in processes; and calling one function safely.
 
-Leases and reports are in `worker`.
+Not here: leases and reports, which are in `worker`.
 """

@@ -1,4 +1,4 @@
-"""Those who run tasks: coroutines on the loop, plain functions in threads, or all of them in processes."""
+"""Executors: coroutines on the loop, plain functions in threads, or all of them in processes."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class TaskExecutor:
         def hire() -> TaskRunner:
             return TaskProcess(sources, write, limit) if self._processes else TaskThread(limit)
 
-        most = processes or threads
-        self._hands = ThreadPool(self._loop, most, hire, ended, replace=not self._processes)
+        max_threads = processes or threads
+        self._thread_pool = ThreadPool(self._loop, max_threads, hire, ended, replace=not self._processes)
         self._leaving: set[asyncio.Future[None]] = set()
 
     def begin(self, works: Iterable[Work]) -> None:
@@ -56,7 +56,7 @@ class TaskExecutor:
         if coroutines:
             self._loop.create_task(self._run_in_turn(coroutines))
         if queued:
-            self._hands.put(queued)
+            self._thread_pool.put(queued)
 
     async def _run_in_turn(self, works: deque[Work]) -> None:
         """Coroutines that end at once share one task of the loop: one for each would cost more than they do.
@@ -97,7 +97,7 @@ class TaskExecutor:
         if work.context is not None:
             work.context.cancel()
         if work.future is None:
-            self._hands.cancel(work)
+            self._thread_pool.cancel(work)
         elif not work.future.done():
             # Kept until it has ended: the loop itself would let it be swept away half-way.
             self._leaving.add(work.future)
@@ -106,13 +106,13 @@ class TaskExecutor:
 
     def take_back(self) -> list[Work]:
         """All that was not begun; it will not be."""
-        return self._hands.take_back()
+        return self._thread_pool.take_back()
 
-    async def close(self, patience: float = 1.0) -> None:
+    async def close(self, timeout: float = 1.0) -> None:
         """Let everybody go; cancelled coroutines may clean up for a moment."""
         if self._leaving:
-            await asyncio.wait(self._leaving, timeout=patience)
-        self._hands.close()
+            await asyncio.wait(self._leaving, timeout=timeout)
+        self._thread_pool.close()
         if self._processes:
             # Children that are left behind would only be ended by the end of this process.
-            await asyncio.to_thread(self._hands.join, time.monotonic() + patience + KILL_AFTER)
+            await asyncio.to_thread(self._thread_pool.join, time.monotonic() + timeout + KILL_AFTER)

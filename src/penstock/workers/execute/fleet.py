@@ -1,4 +1,4 @@
-"""The seam for tasks that run elsewhere: what a worker asks of whoever runs its tasks."""
+"""The seam for tasks that run elsewhere: what a worker asks of its executor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Fleet(Protocol):
     def take_back(self) -> list[Work]:
         """All that was not begun; it will not be."""
 
-    async def close(self, patience: float = 1.0) -> None: ...
+    async def close(self, timeout: float = 1.0) -> None: ...
 
 
 OnResult = Callable[[], None]

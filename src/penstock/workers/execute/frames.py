@@ -1,4 +1,4 @@
-"""What a worker and its child process say to each other: frames of msgpack over pipes, length first."""
+"""The protocol between a worker and its child process: frames of msgpack over pipes, length first."""
 
 from __future__ import annotations
 

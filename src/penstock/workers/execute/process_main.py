@@ -25,14 +25,14 @@ from penstock.workers.execute.frames import (
 )
 from penstock.workers.execute.task_call import CancelableCall, Outcome, not_offered
 from penstock.workers.task import Task
-from penstock.workers.worker.task_loading import TasksUnreadable, load_tasks
+from penstock.workers.worker.task_loader import TasksUnreadable, load_tasks
 
 
 class Child:
     """Runs one attempt after the other; a second thread listens, so that a cancellation comes through."""
 
-    def __init__(self, tasks: dict[str, Task], wanted: BinaryIO, told: BinaryIO) -> None:
-        self._tasks, self._wanted, self._told = tasks, wanted, told
+    def __init__(self, tasks: dict[str, Task], wanted: BinaryIO, reports: BinaryIO) -> None:
+        self._tasks, self._wanted, self._reports = tasks, wanted, reports
         self._lock = threading.Lock()
         self._runs: SimpleQueue[Run] = SimpleQueue()
         self._runner = asyncio.Runner()
@@ -76,25 +76,25 @@ class Child:
 
     def _say(self, frame: Up) -> None:
         with self._lock:
-            send(self._told, frame)
+            send(self._reports, frame)
 
 
 def main(sources: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which then ends its children
-    wanted, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    wanted, reports = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # What tasks print goes to the worker's standard error: on standard output it would break the frames.
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     # A process that the task forks must not hold the pipe open: the worker would not see that we died.
-    os.register_at_fork(after_in_child=lambda: os.closerange(wanted.fileno(), told.fileno() + 1))
+    os.register_at_fork(after_in_child=lambda: os.closerange(wanted.fileno(), reports.fileno() + 1))
     try:
         tasks = load_tasks(sources)
     except TasksUnreadable as error:
-        send(told, Broken(str(error)))
+        send(reports, Broken(str(error)))
         return
-    send(told, Ready())
-    Child(tasks, wanted, told).work()
+    send(reports, Ready())
+    Child(tasks, wanted, reports).work()
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class TaskProcess:
     """Runs tasks in one child process, which is started when it is needed and replaced when it died."""
 
     def __init__(self, sources: Sequence[str], write: LogSink, limit: int = PAYLOAD_LIMIT) -> None:
-        self.resting = True
+        self.idle = True
         self._sources, self._write, self._limit = tuple(sources), write, limit
         self._child: subprocess.Popen[bytes] | None = None
         self._work: Work | None = None
@@ -47,7 +47,7 @@ class TaskProcess:
             if self._deaths > 1:
                 self._closed.wait(REPLACE.delay(self._deaths - 1, str(id(self))).total_seconds())
             if not self._closed.is_set() and self._start():
-                self.resting = False
+                self.idle = False
                 return True
         return False
 
@@ -126,7 +126,7 @@ class TaskProcess:
         child = self._child
         assert child is not None
         self._deaths += 1
-        self.resting, self._doomed, self._child = True, False, None
+        self.idle, self._doomed, self._child = True, False, None
         _kill_group(child)  # before it is waited for: its number may belong to another one then
         code = child.wait()
         for pipe in (child.stdin, child.stdout):

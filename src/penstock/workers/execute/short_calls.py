@@ -1,4 +1,4 @@
-"""Many short calls beside the loop: one thread does them one after the other, others help where it gets stuck.
+"""Many short calls next to the loop: one thread runs them in order, others help if it is blocked.
 
 A thread for each would have them all wait for the interpreter, and for the machine, at every change of hands. For
 the same reason calls are handed over when the loop has taken all that came with them, and answers told together; and
@@ -57,16 +57,16 @@ class _Helper:
 
 
 class ShortCalls:
-    """Calls by as few threads as get along, `most` of them at a time. For callers on one loop."""
+    """Calls by as few threads as get along, `max_threads` of them at a time. For callers on one loop."""
 
-    def __init__(self, most: int, name: str) -> None:
-        self._threads = Threads(most, name)
-        self._most = most
+    def __init__(self, max_threads: int, name: str) -> None:
+        self._threads = Threads(max_threads, name)
+        self._max_threads = max_threads
         self._line: deque[_Call] = deque()
         self._done: deque[tuple[_Call, Any, BaseException | None]] = deque()
         self._lock = threading.Lock()
         self._helpers = 0
-        self._told = False
+        self._notified = False
         self._due = 0.0  # when answers are told although calls wait
         self._looking = False
         self._row = 0  # how many times in a row all calls were short
@@ -105,7 +105,7 @@ class ShortCalls:
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         """Have the line worked off. Whatever the calls do, the loop waits for a moment at most."""
         waits = self._row >= ROW
-        self._told = self._told or waits  # by this thread, when it has waited
+        self._notified = self._notified or waits  # by this thread, when it has waited
         helper = self._help(loop)
         if waits:
             helper.over.acquire(timeout=MOMENT)
@@ -128,7 +128,7 @@ class ShortCalls:
         self._looking = False
         self._tell()
         with self._lock:
-            more = min(len(self._line), max(1, self._helpers), self._most - self._helpers)
+            more = min(len(self._line), max(1, self._helpers), self._max_threads - self._helpers)
             self._helpers += more
         for _ in range(more):
             self._help(loop)
@@ -163,8 +163,8 @@ class ShortCalls:
             with self._lock:
                 call.begun = False
             self._done.append((call, result, error))
-            if not self._told and (not self._line or time.monotonic() >= self._due):
-                self._told = True
+            if not self._notified and (not self._line or time.monotonic() >= self._due):
+                self._notified = True
                 # A loop that was closed meanwhile has nobody who waits.
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._tell)
@@ -186,7 +186,7 @@ class ShortCalls:
 
     def _tell(self) -> None:
         self._due = time.monotonic() + TOGETHER
-        self._told = False  # before looking: what is added meanwhile must wake us again
+        self._notified = False  # before looking: what is added meanwhile must wake us again
         while self._done:
             call, result, error = self._done.popleft()
             if call.future.done():

@@ -19,6 +19,7 @@ from penstock.flow.values.payload import NotJson, TooLarge, copied, pure, storab
 from penstock.runtime.errors import NoTask
 from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context
+from penstock.workers.schemas import read_model
 from penstock.workers.task import Fatal, Out, Task
 
 Outcome = Done | Failed | Parked
@@ -113,7 +114,7 @@ def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
     elif not known:
         return params
     try:
-        made = msgspec.convert(params, task.arguments)
+        made = msgspec.convert(params, task.arguments, dec_hook=read_model)
     except msgspec.ValidationError as error:
         raise Fatal(
             f"the parameters of task '{task.name}' do not fit: {error}; look at the step's `with`"

@@ -57,7 +57,7 @@ class Landing:
 class TaskThread:
     """Calls plain functions in its thread."""
 
-    resting = False
+    idle = False
 
     def __init__(self, limit: int = PAYLOAD_LIMIT) -> None:
         self._limit = limit
@@ -76,17 +76,17 @@ class TaskThread:
 
 
 class ThreadPool:
-    """At most `most` threads. With `replace` one whose work was given up is replaced: it may be stuck."""
+    """At most `max_threads` threads. With `replace` one whose work was given up is replaced: it may be stuck."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        most: int,
+        max_threads: int,
         hire: Callable[[], TaskRunner],
         ended: Ended,
         replace: bool,
     ) -> None:
-        self._loop, self._most, self._hire, self._replace = loop, most, hire, replace
+        self._loop, self._max_threads, self._hire, self._replace = loop, max_threads, hire, replace
         self._landing = Landing(ended)
         self._queue: deque[Work] = deque()
         self._closed = False
@@ -146,7 +146,7 @@ class ThreadPool:
         if self._idle:
             self._idle -= 1
             self._wake.put(None)
-        elif self._live < self._most:
+        elif self._live < self._max_threads:
             thread = threading.Thread(target=self._work, name="penstock-task", daemon=True)
             try:
                 thread.start()
@@ -164,7 +164,7 @@ class ThreadPool:
     def _look(self, taken: int) -> None:
         """Add hands where the queue stands: at once where they wait for something, slowly where they compute."""
         self._look_at = None
-        if not self._queue or (self._live >= self._most and not self._idle):
+        if not self._queue or (self._live >= self._max_threads and not self._idle):
             self._stands = 0
             return
         moved = self._taken - taken
@@ -202,7 +202,7 @@ class ThreadPool:
 
     def _next(self, hand: TaskRunner) -> bool:
         """Do the next piece of work; False: the thread is no longer needed."""
-        if hand.resting and not hand.ready():
+        if hand.idle and not hand.ready():
             return False
         try:
             work = self._queue.popleft()
@@ -221,7 +221,7 @@ class ThreadPool:
         with self._lock:
             work.begun = False
             if work.given_up:
-                if self._live >= self._most:
+                if self._live >= self._max_threads:
                     return False
                 self._live += 1
         self._landing.tell(work, outcome)

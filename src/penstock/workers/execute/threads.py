@@ -1,4 +1,4 @@
-"""Threads for plain functions: a bounded number at work, and none that could hold up the end of the process."""
+"""Threads for plain functions: a bounded number, and none that could delay the end of the process."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Job:
 
 
 class Threads:
-    """At most `most` calls at a time. One that was given up no longer counts: 32 stuck ones would stop all."""
+    """At most `max_threads` calls at a time. One that was given up no longer counts: 32 stuck ones would stop all."""
 
-    def __init__(self, most: int, name: str = "penstock-task") -> None:
-        self._room = most  # threads that may still be made
+    def __init__(self, max_threads: int, name: str = "penstock-task") -> None:
+        self._room = max_threads  # threads that may still be made
         self._name = name
         self._idle = self._backlog = self._made = 0
         self._closed = False

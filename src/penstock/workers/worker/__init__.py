@@ -1,4 +1,4 @@
-"""The worker: claims tasks from a gate, keeps their leases and reports how they ended.
+"""The worker: claims tasks from a gate, renews their leases and reports how they ended.
 
-How a task is run is in `execute`.
+Not here: how a task is run (`execute`).
 """

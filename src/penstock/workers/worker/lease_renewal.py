@@ -1,4 +1,4 @@
-"""Keeping leases: one renewal for all, and the end of work that is over or no longer wanted."""
+"""Renews leases, all in one call, and stops work that is over or no longer wanted."""
 
 from __future__ import annotations
 

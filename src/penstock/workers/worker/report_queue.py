@@ -1,4 +1,4 @@
-"""What a worker has to tell: reports and log lines, many at a time, kept while the gate is away."""
+"""Reports and log lines of a worker, sent in batches, and queued while the gate is unavailable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One attempt in the hands of a worker: its task, its lease, and when to renew or to stop it."""
+"""One attempt that a worker has: its task, its lease, and when to renew or stop it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GIVEN_BACK = "is given back: it goes on elsewhere, or after a restart"
 class TaskRunner(Protocol):
     """Does one piece of work at a time, in a thread of its own."""
 
-    resting: bool  # it must be made ready before it takes work
+    idle: bool  # it must be made ready before it takes work
 
     def do(self, work: Work) -> Outcome:
         """Run the task to its end and answer its outcome; never raises."""

@@ -1,4 +1,4 @@
-"""The worker: one loop that claims work from a gate, runs it, and tells how it ended."""
+"""The worker: one loop that claims tasks from a gate, runs them, and reports how they ended."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Worker:
     `suffix` is appended to the names of its task lists. With
     `processes` all tasks run in as many child processes, which load `sources`, and no more at a time; with a
     `fleet` they run where that says. One that `hands_back` gives back what did not end when it stops: its tasks
-    know how to go on (`Context.again`), and a restart costs no attempt. `resting` says how many of its tasks only
+    know how to go on (`Context.again`), and a restart costs no attempt. `idle` says how many of its tasks only
     wait just now: they take no room.
     """
 
@@ -83,7 +83,7 @@ class Worker:
         new_id: Callable[[], str] = new_incarnation,
         fleet: ExecutorFactory | None = None,
         hands_back: bool = False,
-        resting: Callable[[], int] | None = None,
+        idle: Callable[[], int] | None = None,
     ) -> None:
         if processes and not sources:
             raise ValueError("a worker with `processes` needs `sources`: the modules or files of its tasks")
@@ -101,7 +101,7 @@ class Worker:
             TaskExecutor, threads=threads or self.concurrency, processes=processes, sources=tuple(sources)
         )
         self._limit = limit or payload_limit()
-        self._now, self._hands_back, self._resting = now, hands_back, resting
+        self._now, self._hands_back, self._idle_tasks = now, hands_back, idle
         self._started_at = now()
         self._held: set[Work] = set()
         self._request = ClaimRequest(
@@ -205,12 +205,12 @@ class Worker:
         if self._stopping:
             return 0
         held, most = len(self._held), self.concurrency
-        if self._resting is not None:
-            held = max(0, held - self._resting())
+        if self._idle_tasks is not None:
+            held = max(0, held - self._idle_tasks())
         return most - held - max(0, len(self._outbox) - 2 * most)
 
     def make_room(self) -> None:
-        """Something that is under way is `resting` from now on."""
+        """Something that is under way is `idle` from now on."""
         self._room.set()
 
     def _begin(self, assignments: Sequence[Assignment]) -> None:

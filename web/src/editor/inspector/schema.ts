@@ -81,12 +81,13 @@ export function kindOf(schema: Schema): Kind {
   if (schema.enum || schema.const !== undefined) return 'enum'
   if (schema.format === 'duration' || schema.format === 'moment') return 'time'
   if (schema.format === 'json-schema') return 'shape'
+  if (schema.format === 'cel') return 'cel'
   if (schema.oneOf) return choiceOf(schema.oneOf)
   const types = typesOf(schema).filter((type) => type !== 'null')
   if (types.length !== 1) return 'json'
   switch (types[0]) {
     case 'string':
-      return schema.format === 'cel' ? 'cel' : schema.format === 'multiline' || schema.format === 'textarea' || (schema.maxLength ?? 0) > 1000 ? 'long' : 'text'
+      return schema.format === 'multiline' || schema.format === 'textarea' || (schema.maxLength ?? 0) > 1000 ? 'long' : 'text'
     case 'number':
     case 'integer':
       return 'number'

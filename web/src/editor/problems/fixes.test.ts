@@ -13,7 +13,7 @@ const BROKEN: Definition = {
     mail: { task: 'mail', after: 'START', emits: 'FAIL', fails: 'FAIL' },
   },
 }
-const finding = (code: string, more: Partial<Finding>): Finding => ({ code, severity: 'error', step: null, event: null, message: '', hint: '', line: null, trace: [], ...more })
+const finding = (code: string, more: Partial<Finding>): Finding => ({ code, severity: 'error', step: null, event: null, message: '', hint: '', args: {}, line: null, trace: [], column: null, path: null, ...more })
 const mended = (found: Finding, id: string, definition = BROKEN) => fixesFor(found, definition).find((fix) => fix.id === id)?.edit(definition)
 
 describe('fixes', () => {

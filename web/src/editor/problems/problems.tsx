@@ -84,9 +84,9 @@ function List({ findings }: { findings: Finding[] }) {
     <ul aria-label={t('problems.list')}>
       {findings.map((finding) => {
         const id = `${finding.code} ${finding.step} ${finding.event} ${finding.message}`
-        const on = shown === id && (finding.trace.length === 0 || playing === finding.message)
         const { icon, tint } = ICONS[finding.severity]
         const { sentence, hint } = findingText(finding)
+        const on = shown === id && (finding.trace.length === 0 || playing === sentence)
         return (
           <li key={id} className={`pr ${on ? 'on' : ''}`} data-code={finding.code}>
             <span className={tint}>

@@ -1,9 +1,8 @@
-/** What the checks say, in the words of the reader: ours, or the server's own sentence with what people call their steps. */
+/** What the checks say, in the words of the reader: made of code and arguments, as the server makes its own sentences. */
 import type { Finding } from '@/api/types'
 import { type Definition, type Offers, titleOf } from '@/diagram/definition'
-import { isMessage, t } from '@/messages'
+import { type MessageKey, type Value, isMessage, t } from '@/messages'
 import { spanText } from '@/ui/times'
-import { type Known, apart, known } from './sentences'
 
 /** Names in quotation marks; a step by its title, and without the word before it. What is code for the server is a name for the reader. */
 export function inWords(text: string, definition: Definition): string {
@@ -12,31 +11,27 @@ export function inWords(text: string, definition: Definition): string {
     .replace(/`([^`]*)`/g, (_all, code: string) => t('why.named', { name: code }))
 }
 
-type Told = Pick<Finding, 'code' | 'step' | 'event' | 'message' | 'hint'>
+type Told = Pick<Finding, 'code' | 'step' | 'message' | 'hint' | 'args'>
+type Argument = Finding['args'][string]
 
-/** A finding as a sentence, and what to do about it. */
-export function worded(finding: Told, definition: Definition, offers: Offers = {}): { sentence: string; hint: string } {
-  const lacking = lackingOf(finding, definition, offers)
-  if (lacking) return lacking
-  const { hint, meant } = apart(finding.hint)
-  const said = known(finding.code, finding.message)
-  const hinted = known(finding.code, hint, true)
-  const ours = ownWords(finding, definition)
-  const sentence = said ? spoken(said, definition) : (ours?.sentence ?? inWords(finding.message, definition))
-  const advice = hinted ? spoken(hinted, definition) : ours && hint ? ours.hint : inWords(hint, definition)
-  return { sentence, hint: meant ? [advice, t('finding.meant', { name: meant })].filter(Boolean).join(' ') : advice }
+/** A finding as a sentence, and what to do about it. One that we have no words for is said as the server says it. */
+export function worded({ code, step, message, hint, args }: Told, definition: Definition, offers: Offers = {}): { sentence: string; hint: string } {
+  const sentence = keyOf(code, '', args.variant)
+  const advice = keyOf(code, '.hint', args.remedy, args.variant)
+  if (!sentence || !advice || Object.keys(args).length === 0) return { sentence: inWords(message, definition), hint: inWords(hint, definition) }
+  const settings = offers[definition.steps[step ?? '']?.task ?? '']?.parameters?.properties as Settings
+  const values = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, shown(name, value, definition, settings)]))
+  const place = 'expression' in args ? t(step ? 'finding.in-step' : 'finding.in-workflow', values) : ''
+  return { sentence: place + t(sentence, values), hint: [t(advice, values), ...('near' in args ? [t('finding.near', values)] : [])].join(' ') }
 }
 
-/** What we say of every finding of its kind, whatever the server says; null: nothing. */
-function ownWords(finding: Told, definition: Definition): { sentence: string; hint: string } | null {
-  const key = `finding.${finding.code}${finding.step === null ? '.none' : ''}`
-  if (!isMessage(key)) return null
-  const step = finding.step ?? ''
-  const values = { step: titleOf(step, definition.steps[step]), event: finding.event ?? '', task: definition.steps[step]?.task ?? '' }
-  const hint = `${key}.hint`
-  return { sentence: t(key, values), hint: isMessage(hint) ? t(hint, values) : '' }
+/** The message for the first of these names that has one, else that of the code. */
+function keyOf(code: string, end: string, ...names: (Argument | undefined)[]): MessageKey | undefined {
+  const named = names.filter((name) => name !== undefined).map((name) => `finding.${code}.${String(name)}${end}`)
+  return [...named, `finding.${code}${end}`].find(isMessage)
 }
 
+type Settings = Record<string, { title?: string }> | undefined
 const LABELS: Record<string, 'inspector.attempt' | 'inspector.heartbeat' | 'inspector.toStart' | 'inspector.toClose' | 'inspector.warnAfter'> = {
   start_to_close: 'inspector.attempt',
   heartbeat: 'inspector.heartbeat',
@@ -44,23 +39,25 @@ const LABELS: Record<string, 'inspector.attempt' | 'inspector.heartbeat' | 'insp
   schedule_to_close: 'inspector.toClose',
   warn_after: 'inspector.warnAfter',
 }
+const STEPS = new Set(['step', 'other', 'decision'])
+const TIMES = new Set(['time', 'limit'])
+const SETTINGS = new Set(['first', 'inner', 'outer', 'setting', 'settings'])
 
-/** A sentence of the server in the language of the reader: steps by their titles, times and settings as the pages call them. */
-function spoken({ shape, values }: Known, definition: Definition): string {
-  const title = (name: string) => titleOf(name, definition.steps[name])
-  const listed = (names: string) => names.replace(/'([^']+)'| and | or /g, (all, name?: string) => (name === undefined ? t(all === ' and ' ? 'finding.and' : 'finding.or') : t('why.named', { name: title(name) })))
-  const label = (name: string) => (LABELS[name] ? t(LABELS[name]) : name)
-  const ways: Record<string, (value: string) => string> = { step: title, other: title, names: listed, others: listed, first: label, inner: label, outer: label, time: spanText, limit: spanText }
-  return t(`said.${shape}`, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, (ways[name] ?? String)(value)])))
+/** An argument as the pages call it: steps by their titles, times in words, settings by their labels. */
+function shown(name: string, value: Argument, definition: Definition, settings: Settings): Value {
+  if (typeof value === 'number') return value
+  const label = (each: string) => (LABELS[each] ? t(LABELS[each]) : (settings?.[each]?.title ?? each))
+  const title = (each: string) => titleOf(each, definition.steps[each])
+  const call = SETTINGS.has(name) ? label : title
+  if (typeof value !== 'string') return listed(value, call)
+  if (TIMES.has(name)) return spanText(value)
+  return SETTINGS.has(name) || STEPS.has(name) ? call(value) : value
 }
 
-/** A box that is not filled in: its fields by what the inspector calls them. */
-function lackingOf(finding: Told, definition: Definition, offers: Offers): { sentence: string; hint: string } | null {
-  const step = definition.steps[finding.step ?? '']
-  const said = finding.code === 'missing-data' && step ? / does not say (.+) in `with`/.exec(finding.message)?.[1] : undefined
-  if (!said || !step) return null
-  const fields = fieldsOf(said, offers[step.task ?? '']?.parameters?.properties as Record<string, { title?: string }> | undefined)
-  return { sentence: t('finding.lacking', { step: titleOf(finding.step ?? '', step), fields }), hint: t('finding.lacking.hint') }
+/** A list in each way that a message may want it. */
+function listed(names: (string | string[])[], call: (name: string) => string): Value {
+  const joined = (words: string[], last: 'finding.and' | 'finding.or'): string => [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(t(last))
+  const named = (name: string) => t('why.named', { name: call(name) })
+  const words = names.map((each) => (typeof each === 'string' ? named(each) : t('finding.any', { names: joined(each.map(named), 'finding.or') })))
+  return { and: joined(words, 'finding.and'), or: joined(words, 'finding.or'), list: names.flat().join(', '), either: names.flat().join(' | ') }
 }
-
-const fieldsOf = (said: string, properties: Record<string, { title?: string }> | undefined): string => [...said.matchAll(/'([^']+)'/g)].map(([, name = '']) => t('why.named', { name: properties?.[name]?.title ?? name })).join(', ')

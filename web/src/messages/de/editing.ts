@@ -1,8 +1,9 @@
 import { editor } from './editor'
+import { findings } from './findings'
 import { inspector } from './inspector'
 import { problems } from './problems'
 import { publish } from './publish'
 import { text } from './text'
 import { trying } from './trying'
 
-export const editing = { ...editor, ...inspector, ...problems, ...publish, ...trying, ...text }
+export const editing = { ...editor, ...findings, ...inspector, ...problems, ...publish, ...trying, ...text }

@@ -176,7 +176,7 @@ export const operations = {
   'op.fed.failing': 'Failing',
   'op.source.topic': 'See that the broker answers at its address under “buses”, with the right secret.',
   'op.source.object': 'See that the object store answers and lets Penstock in: “penstock doctor” tries it.',
-  'op.source.search': 'See that the service that is asked answers, and that its index is there.',
+  'op.source.search': 'Check that the search service answers, and that its index exists.',
   'op.source.schedule': 'See that the workflow can start with what its schedule gives: start it once by hand.',
   'op.source.backfill': 'See that the workflow can start with what its schedule gives: start it once by hand.',
   'op.stopSource': 'Stop the source',

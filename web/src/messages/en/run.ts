@@ -95,7 +95,7 @@ export const run = {
   'rp.outlook.ending': 'The run ends by it, once it is cleaned up.',
   'rp.outlook.ends': 'The run can still reach its end, whatever its steps come to.',
   'rp.outlook.may_stall': 'The run can reach its end, but it can also get stuck.',
-  'rp.outlook.stalls': 'The run cannot reach its end so: it gets stuck.',
+  'rp.outlook.stalls': 'The run cannot finish after this repair.',
   'rp.outlook.unknown': 'Whether the run can still reach its end could not be proved.',
   'rp.wouldWait': '“{step}” would wait for {events}.',
   'rp.stillWaits': '“{step}” still waits for',

@@ -13,7 +13,7 @@ export const workflows = {
   'wf.start': 'Start',
   'wf.startAbout': 'Let its source make runs',
   'wf.stop': 'Stop',
-  'wf.stopAbout': 'Its source makes no more runs; those under way finish',
+  'wf.stopAbout': 'Stop its source; active runs finish',
   'wf.pauseAbout': 'Dispatch nothing new; events are kept',
   'wf.resumeAbout': 'Go on where the pause held',
   'wf.did.start': 'Started. Its source makes runs',

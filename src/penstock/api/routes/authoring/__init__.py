@@ -1,5 +1,5 @@
-"""Calls for authors: definitions, checks, drafts, imports, trials, schedules.
+"""Handlers for authors: definitions, checks, drafts, imports, trials, schedules.
 
 A handler reads, authorises, calls one thing and answers.
-Calls about runs stand one folder up.
+Not here: calls about runs, which are in `api.routes`.
 """

@@ -1,4 +1,4 @@
-"""Workflows as functions, and drafts tried: runs in memory of which nothing is kept."""
+"""Calls of workflows as functions, and trials of drafts: runs in memory of which nothing is stored."""
 
 from __future__ import annotations
 

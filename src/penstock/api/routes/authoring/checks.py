@@ -8,7 +8,7 @@ from typing import Any
 from penstock.access.children import may_publish
 from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.definitions import DEFINITION, expected, in_envelope, read_body
-from penstock.api.reading import fit
+from penstock.api.request_body import fit
 from penstock.api.wire.workflows import Check, CheckDraft, Publish, Published, Report
 from penstock.engine.authoring.drafts import Checked
 

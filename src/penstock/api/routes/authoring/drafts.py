@@ -8,7 +8,7 @@ from penstock.api.call import Calls, Reply, RequestContext
 from penstock.api.definitions import DEFINITION, YAML, expected, read_written, wants_yaml, yaml_response
 from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.workflows import Draft, Version, VersionLine
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.flow.views.run_view import time_text
 
 calls = Calls("drafts")

@@ -1,4 +1,4 @@
-"""Expressions: what one comes to on a sample, for people who write conditions."""
+"""Expressions: the value of one on a sample, for authors who write conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions of other engines, made Penstock's."""
+"""Definitions of other engines, translated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from penstock.api.call import Calls, RequestContext
-from penstock.flow.format.writing import to_plain
+from penstock.flow.format.yaml_writer import to_plain
 from penstock.importing.kinds import import_text
 
 calls = Calls("checks")

@@ -1,4 +1,4 @@
-"""Clocks: what is scheduled, next ticks, runs for ticks of the past."""
+"""Schedules: the list, next ticks, backfills."""
 
 from __future__ import annotations
 

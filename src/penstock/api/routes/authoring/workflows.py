@@ -1,4 +1,4 @@
-"""Workflows: listed, started, stopped, held."""
+"""Workflows: listed, started, stopped, paused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _serve(
     "stop",
     "author",
     Engine.stop_source,
-    "Let the source of a workflow make no more runs; those under way finish.",
+    "Stop a workflow's source. Active runs finish.",
 )
 _serve("pause", "operate", Engine.pause_workflow, "Dispatch nothing new of a workflow; events are kept.")
 _serve("resume", "operate", Engine.resume_workflow, "Go on where the pause of a workflow held its runs.")

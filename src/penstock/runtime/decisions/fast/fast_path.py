@@ -1,4 +1,4 @@
-"""The fast path: one plain thing happens to a run, and nothing but plain steps follows. Most decisions are so.
+"""The fast path: one plain input of a run that leads only to plain steps, as most inputs do.
 
 Contract: it gives the very plan and the very change that `advance` and `plan_to_change` give, or None before it has
 done anything. None is always right, so everything rare is left to the rules there.
@@ -11,7 +11,7 @@ the same happens to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow, FlowStep, Way
+from penstock.flow.compile.promise import Promise
 from penstock.flow.decisions.creation import new_attempt
 from penstock.flow.model.plan import Answer, Attempt, Entry, Plan
 from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Origin, Snapshot, StepState
@@ -55,16 +56,20 @@ class FastPath(Struct):
     def decide(self, live: CachedRun, requests: Sequence[Request], now: datetime) -> Decision | None:
         """The decision about a run to which one thing happened; None: the rules decide."""
         request, was = requests[0], live.snapshot
-        alone = request.lease is not None or comes_alone(request)
-        place = _place_of(live, request, alone)
+        lease_only = request.lease is not None or comes_alone(request)
+        place = _place_of(live, request, lease_only)
         first = self._firsts.get(place) if place else None
         if first is not None:
             plan = _repeated(first.plan, was)
-            return Decision(live, requests, plan.answers, plan, now, alone=alone, bare=True, first=first)
-        found = plain_plan(live.flow, was, request.occurrence, now)
+            return Decision(
+                live, requests, plan.answers, plan, now, lease_only=lease_only, bare=True, first=first
+            )
+        found = plain_plan(live.flow, was, request.input, now)
         if found is None:
             return None
-        decision = Decision(live, requests, found.answers, found, now, alone=alone, bare=place is not None)
+        decision = Decision(
+            live, requests, found.answers, found, now, lease_only=lease_only, bare=place is not None
+        )
         if place:
             self._firsts[place] = decision
         return decision
@@ -83,24 +88,24 @@ class FastPath(Struct):
         return replace(like, run=snapshot.run.id, new=new, tasks=tasks, ended=ended)
 
     def remember(self, decision: Decision, change: Change) -> None:
-        """Keep the state that a run came to: one object for all that came to the same."""
+        """Cache the resulting state: runs that reach the same state share one object."""
         live = decision.live
-        if change.plain and live.encode.plain:
+        if not change.has_extras and live.encode.plain:
             decision.state = self._states.setdefault((id(live.flow), change.head), change.head)
 
 
-def _place_of(live: CachedRun, request: Request, alone: bool) -> FastKey | None:
-    """Where a run is to which something happens that has nothing of its own: () where only that run is known to be.
+def _place_of(live: CachedRun, request: Request, lease_only: bool) -> FastKey | None:
+    """The memo key of this decision, () if only this run can have it, None if the decision is unique.
 
-    None: something comes with it that only this run has, or its change tells somebody else.
+    A decision is unique if its input has data of its own, or if its change concerns another run.
     """
-    run_input, was = request.occurrence, live.snapshot
+    run_input, was = request.input, live.snapshot
     run = was.run
     if run.parent is not None:
         return None
     if type(run_input) is Begun:
         own = run.input is not None or run.labels or was.tags or was.paused or run_input.tags
-        is_bare = request.new is not None and request.start_key is None and alone and not own
+        is_bare = request.new is not None and request.start_key is None and lease_only and not own
         return (id(live.flow),) if is_bare else None
     if type(run_input) is not Reported or request.lease is None or run_input.outside:
         return None
@@ -113,14 +118,14 @@ def _place_of(live: CachedRun, request: Request, alone: bool) -> FastKey | None:
 
 
 def comes_alone(request: Request) -> bool:
-    """Whether its decision uses up nothing beside a lease, and nobody is told of it but who asked."""
+    """Whether its decision uses up nothing except a lease, and concerns only its caller."""
     return (
         request.rung is None
         and request.read is None
         and request.seen is None
         and request.audit is None
         and not request.posts
-        and not isinstance(request.occurrence, Retried | Skipped)
+        and not isinstance(request.input, Retried | Skipped)
     )
 
 
@@ -143,6 +148,7 @@ class Route(Struct, frozen=True):
     ok: bool = False  # the goal is reached
     tells_ok: bool = False  # and OK is not among what is fired
     rests: bool = False  # a run in which nothing moves after it has come to its end
+    fits: Callable[[Any], bool] | None = None  # whether the task may give this output; None: any
 
 
 class _Line:
@@ -193,6 +199,8 @@ def _end(flow: Flow, was: Snapshot, reported: Reported, now: datetime) -> Plan |
     route = flow.routes[place] if place in flow.routes else _route_of(flow, place)
     state, firing = was.steps[element.step], was.firings[reported.firing]
     if route is None or state.latest != firing.number or len(state.live) != 1:
+        return None
+    if route.fits is not None and not route.fits(done.output):
         return None
     line = _Line(was)
     if done.set is not None and not _set(line, done.set, element, now):
@@ -338,14 +346,20 @@ def _route_of(flow: Flow, place: tuple[str, str]) -> Route | None:
     name, port = place
     step = flow.steps[name]
     way = step.ways.get(port)
-    plain = way is not None and step.each is None and step.output is None and _is_plain(way)
+    plain = way is not None and step.each is None and _is_plain(way) and _is_quick(step.promise, port)
     fires = _fires(flow, way.names) if way is not None and plain else None
     route = None
     if way is not None and fires is not None:
         rests = not flow.outside and not flow.net.names_ok
-        route = Route(fires, way.ok, way.ok and OK not in way.names, rests)
+        fits = step.promise.fits.get(port) if step.promise is not None else None
+        route = Route(fires, way.ok, way.ok and OK not in way.names, rests, fits)
     flow.routes[place] = route
     return route
+
+
+def _is_quick(promise: Promise | None, port: str) -> bool:
+    """Whether the output alone shows, and shows quickly, that the task gave what it offers."""
+    return promise is None or (promise.sets is None and (port in promise.fits or port not in promise.outputs))
 
 
 def _is_plain(way: Way) -> bool:

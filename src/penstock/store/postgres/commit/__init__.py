@@ -1,4 +1,5 @@
-"""Committing a batch of decisions: all at once; where one does not fit, the conflicts are found.
+"""Committing a batch of decisions at once; if a change does not fit, it is found and the rest is committed.
 
 Lock grants and correlation keys are settled in the same transaction.
+Not here: the rules, which are in `store.rules`.
 """

@@ -1,4 +1,4 @@
-"""Texts from outside that PostgreSQL cannot keep: one of them must not cost a whole batch its transaction."""
+"""Texts that PostgreSQL cannot store: one of them must not cost a whole batch its transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.store.rows.change import Change, NewRun, PendingEvent
 def reject_bad_texts(changes: Sequence[Change]) -> None:
     """Raise BadText, which names the runs, where a change has a text with a NUL or half a surrogate pair."""
     # A plain change of a run that is there has no text from outside.
-    some = [change for change in changes if not change.plain or change.new is not None]
+    some = [change for change in changes if change.has_extras or change.new is not None]
     if _is_bad(text for change in some for text in _texts(change)):
         raise BadText([change.run for change in some if _is_bad(_texts(change))])
 
@@ -37,8 +37,8 @@ def _texts(change: Change) -> Iterator[str]:
     for seen in change.seen:
         yield seen.scope
         yield seen.id
-    for kept in change.kept:
-        yield from _of_pending_event(kept)
+    for pending_event in change.pending_events:
+        yield from _of_pending_event(pending_event)
     for audit in change.audits:
         yield from (audit.actor, audit.ip or "", audit.action, audit.target, audit.reason or "")
     yield from (lock.key for lock in change.locks)
@@ -56,11 +56,11 @@ def _of_new(new: NewRun) -> Iterator[str]:
             yield value
 
 
-def _of_pending_event(kept: PendingEvent) -> Iterator[str]:
-    yield kept.event
-    for name, value in kept.keys:
+def _of_pending_event(pending_event: PendingEvent) -> Iterator[str]:
+    yield pending_event.event
+    for name, value in pending_event.keys:
         yield name
         yield value
-    if kept.seen is not None:
-        yield kept.seen.scope
-        yield kept.seen.id
+    if pending_event.seen is not None:
+        yield pending_event.seen.scope
+        yield pending_event.seen.id

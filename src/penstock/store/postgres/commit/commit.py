@@ -1,4 +1,4 @@
-"""Committing changes: written at once in the hope that all fit; where one does not, they are sorted out.
+"""Commit optimistically; if one change conflicts, find it and retry without it.
 
 A handful of statements, each over whole columns, however many changes there are. Every guard is a statement whose
 rows are counted. If a count is off, all is rolled back, the changes that do not fit are found by looking, and the
@@ -28,9 +28,9 @@ from penstock.store.rules.conflicts import (
     has_twins,
     judge,
     misjudged,
-    seen_of,
     start_keys_of,
 )
+from penstock.store.rules.deduplication import event_ids_of
 
 _RUN = "run revision seq status ended_at waiting head page_from page"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
@@ -40,8 +40,7 @@ _KIND = "task task_list priority worker beat start_within run_for end_within hel
 
 
 MAX_STEPS = 16
-"""Changes of a batch for which the way to the database and back counts: more are written sooner in some statements,
-each simple, than in one that has to join them all."""
+"""Largest batch that one statement with joins writes faster than several simple ones."""
 
 
 class BatchConflict(Exception):
@@ -61,7 +60,7 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     """Apply each change that fits; see `Store.commit`. Raises BadText before anything is sent."""
     reject_bad_texts(changes)
     look = has_twins(changes)
-    if changes and not look and all(change.new is not None and change.plain for change in changes):
+    if changes and not look and all(change.new is not None and not change.has_extras for change in changes):
         begun = await begin(database, changes)
         if begun is not None:
             return begun
@@ -104,7 +103,7 @@ def begin_values(changes: Sequence[Change], beliefs: Iterable[Belief]) -> dict[s
 
 def _is_step(change: Change) -> bool:
     """Whether a task of a run has ended, and nothing rare follows."""
-    return change.plain and change.new is None and len(change.ended) == 1
+    return not change.has_extras and change.new is None and len(change.ended) == 1
 
 
 async def advance(database: Database, changes: Sequence[Change]) -> Committed:
@@ -156,14 +155,14 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
         fitting = [change for change in fitting if change.run not in stale]
         outcomes = dict.fromkeys(stale, "stale")
     # What most have not is looked for in these alone.
-    rare = [change for change in fitting if not change.plain]
+    rare = [change for change in fitting if change.has_extras]
     await _guard(work, fitting, rare)
     if rare:
         await _states(work, rare)
         await _marks(work, rare, now)
         await _void_tasks(work, rare, now)
     fence = await _new_tasks(work, fitting, now)
-    messages = await _others(work, [c for c in fitting if c.over or not c.plain], now)
+    messages = await _others(work, [c for c in fitting if c.over or c.has_extras], now)
     if rare:
         await insert_outbox_messages(work, rare, now)
         await approvals.write(work, rare, now)
@@ -290,7 +289,7 @@ async def _others(work: Work, changes: list[Change], now: datetime) -> list[Mess
 
 
 async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
-    """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
+    """Runs that begin, or begin again, and whose decision relied on an outdated pause or newest version."""
     names = {c.new.workflow for c in changes if c.new} | {c.revived[0] for c in changes if c.revived}
     if not names:
         return set()
@@ -301,7 +300,7 @@ async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
 
 async def look_up(work: Work, changes: Sequence[Change]) -> Found:
     """Which rows exist of all that the changes name."""
-    seen = sorted(set(seen_of(changes)))
+    seen = sorted(set(event_ids_of(changes)))
     came = await work.many("seen_there", "scope id", seen)
     starts = await work.many("start_key_there", "workflow key", set(start_keys_of(changes)))
     tasks = await work.many("task_there", "run firing idx attempt fence", set(ended_of(changes)))

@@ -1,4 +1,4 @@
-"""Changing the lines of `serialize` and correlation keys; `rules.lock_grants` decides who is given what."""
+"""Updates the queues of `serialize` and correlation keys; `rules.lock_grants` decides the grants."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from penstock.store.rules.lock_grants import (
 
 
 async def insert_messages(
-    work: Work, posts: Sequence[Post], now: datetime, patience: timedelta = HANDOVER_TIMEOUT
+    work: Work, posts: Sequence[Post], now: datetime, timeout: timedelta = HANDOVER_TIMEOUT
 ) -> list[Message]:
     """Write messages, in this order. The caller has them now; others leave them alone for a while."""
-    made = await work.many("insert_message", "run body", posts, ready_at=now + patience)
+    made = await work.many("insert_message", "run body", posts, ready_at=now + timeout)
     return sorted((Message(*row) for row in made), key=lambda message: message.id)
 
 
@@ -57,14 +57,14 @@ async def _grant_locks(work: Work, lines: KeyChanges, keys: list[str]) -> list[P
     await work.many("drop_lock", "key run firing idx", left)
     if lines.over:
         await work.rows("drop_locks_of_run", runs=lines.over)
-    asked = [(one.key, run, one.firing, one.index, one.most, one.body) for run, one in lines.locks]
+    asked = [(one.key, run, one.firing, one.index, one.limit, one.body) for run, one in lines.locks]
     await work.many("insert_lock", "key run firing idx most body", asked)
     granted = await work.rows("grant_lock", keys=keys)
     return grants([(row["number"], row["run"], row["body"]) for row in granted])
 
 
 async def _hand_over_events(work: Work, lines: KeyChanges, keys: list[Key]) -> list[Post]:
-    """Queue runs for their keys, let go of those of ended runs, and give pending events to whoever owns a key now."""
+    """Queue runs for their keys, let go of those of ended runs, and give pending events to the new owners of keys."""
     posts: list[Post] = []
     if keys:
         before = await owners_of(work, keys)
@@ -115,7 +115,7 @@ async def _deliver(work: Work, owners: dict[Key, str]) -> list[Post]:
 
 
 async def insert_pending(work: Work, events: Sequence[PendingEvent]) -> None:
-    """Keep events for whoever will own one of their keys."""
+    """Store events for the future owners of their keys."""
     rows = [(one.event, one.body, one.reason, one.until) for one in events]
     ids = sorted(row[0] for row in await work.many("insert_kept", "event body reason until", rows))
     keys = [(*key, id) for id, one in zip(ids, events, strict=True) for key in one.keys]

@@ -1,5 +1,4 @@
-"""One module and one `.sql` file for each group of tables.
+"""One module and one `.sql` file for each group of tables, with the same names in both databases.
 
-The same names as in `store/sqlite/tables`.
-Committing decisions is in `commit`.
+Not here: committing decisions, which is in `commit`.
 """

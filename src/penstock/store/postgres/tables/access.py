@@ -1,4 +1,4 @@
-"""Who may come in."""
+"""Tokens, sessions and roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit: entries are only added, in the transaction of what they are about, and as its last statement."""
+"""The audit log: entries are only added, as the last statement of the transaction that they describe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.access import Audited, AuditPage, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
 
-_HIGHEST = 2**63 - 1
+_MAX_NUMBER = 2**63 - 1
 _COLUMNS = "number at actor token_id ip action target was became reason hash"
 
 
@@ -28,7 +28,7 @@ class PostgresAuditLog:
         if after is not None:
             rows = await self.database.read("next_audits", after=after, limit=limit)
         else:
-            first = _HIGHEST if before is None else before
+            first = _MAX_NUMBER if before is None else before
             rows = await self.database.read("newest_audits", before=first, limit=limit)
         return AuditPage([entry(row) for row in rows], read_head(head[0]["value"] if head else None))
 

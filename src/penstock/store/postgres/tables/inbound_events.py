@@ -18,7 +18,7 @@ from penstock.store.postgres.commit.lock_grants import (
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.store.rows.rows import PendingEventRow
 from penstock.store.rules.lock_grants import first_owner
 
@@ -34,10 +34,10 @@ class PostgresInboundEvents:
 
         return await self.database.transact(work, alone=self.database.prepared, changes=False)
 
-    async def keep(self, kept: PendingEvent) -> str | None:
-        return await self.database.transact(lambda work: _keep(work, kept))
+    async def keep(self, pending_event: PendingEvent) -> str | None:
+        return await self.database.transact(lambda work: _keep(work, pending_event))
 
-    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+    async def seen(self, ids: Sequence[EventId]) -> list[bool]:
         rows = [(one.scope, one.id) for one in ids]
         found = await self.database.read("seen_there", **columns("scope id", rows))
         came = {row["ord"] for row in found}
@@ -57,19 +57,19 @@ class PostgresInboundEvents:
         return [(row[0], row[1], row[2], row[3]) for row in found]
 
 
-async def _keep(work: Work, kept: PendingEvent) -> str | None:
+async def _keep(work: Work, pending_event: PendingEvent) -> str | None:
     """An event that is not kept leaves no trace: its run will note the id itself."""
     # Alone with the keys: else a run could get one between the look and the keeping, and never hear of the event.
-    await lock_keys(work, [], kept.keys)
-    seen = kept.seen
+    await lock_keys(work, [], pending_event.keys)
+    seen = pending_event.seen
     if seen is not None and await work.rows("seen_there", **columns("scope id", [(seen.scope, seen.id)])):
         return ""
-    owner = first_owner(await owners_of(work, kept.keys), kept.keys)
+    owner = first_owner(await owners_of(work, pending_event.keys), pending_event.keys)
     if owner is not None:
         return owner
-    if not await note_seen(work, [kept]):
+    if not await note_seen(work, [pending_event]):
         return ""
-    await insert_pending(work, [kept])
+    await insert_pending(work, [pending_event])
     return None
 
 

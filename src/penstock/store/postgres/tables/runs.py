@@ -1,4 +1,4 @@
-"""Reading runs, and handing out what is due."""
+"""Reads runs, and hands out what is due."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class PostgresRuns:
         found = await self.database.read("load_pages", run=run, after=after, limit=limit)
         return [row["body"] for row in found]
 
-    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
+    async def due(self, limit: int, timeout: timedelta, gone: Sequence[int] = ()) -> Due:
         if gone:
             await self.database.rows("use_message", ids=list(gone))
         [(following, now)] = await self.database.read("next_due")
         if following is None or following > now:  # idle nodes ask often: this is one statement
             return Due([], [], [], following, now)
-        return await self.database.transact(lambda work: _hand_out(work, limit, now, patience))
+        return await self.database.transact(lambda work: _hand_out(work, limit, now, timeout))
 
     async def now(self) -> datetime:
         [(now,)] = await self.database.read("read_now")
@@ -67,9 +67,9 @@ class PostgresRuns:
         return (found[0][0], found[0][1]) if found else None
 
 
-async def _hand_out(work: Work, limit: int, now: datetime, patience: timedelta) -> Due:
+async def _hand_out(work: Work, limit: int, now: datetime, timeout: timedelta) -> Due:
     """Mark and answer what is due; what others are marking is passed over."""
-    until = now + patience
+    until = now + timeout
     tasks = await work.rows("expired_tasks", now=now, until=until, limit=limit)
     timers = await work.rows("due_timers", now=now, until=until, limit=limit)
     messages = await work.rows("due_messages", now=now, until=until, limit=limit)

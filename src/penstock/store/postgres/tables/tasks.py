@@ -1,4 +1,4 @@
-"""The task lists: leasing, renewing, giving back."""
+"""The task lists: lease, renew, release."""
 
 from __future__ import annotations
 

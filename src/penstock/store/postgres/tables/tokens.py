@@ -1,4 +1,4 @@
-"""What custom workers keep."""
+"""Tokens under `/custom/`, which workers use freely."""
 
 from __future__ import annotations
 

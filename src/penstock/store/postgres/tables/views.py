@@ -1,4 +1,4 @@
-"""The read side, for people."""
+"""Lists and figures for people."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ class PostgresViews:
         )
 
     async def timings(
-        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+        self, runs: Sequence[str], limit: int | None = None, firings: Sequence[int] | None = None
     ) -> list[TimingRow]:
         if firings is None:
-            found = await self.database.read("timings_of_runs", runs=list(runs), most=most)
+            found = await self.database.read("timings_of_runs", runs=list(runs), limit=limit)
         else:
             asked = {"firings": list(firings)}
             found = [

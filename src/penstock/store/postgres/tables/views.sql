@@ -48,7 +48,7 @@ SELECT task_list, task, count(*) AS count, min(queued_at) AS oldest FROM task WH
 -- A run may have very many.
 SELECT first.* FROM unnest(:runs::text[]) AS x (run),
        LATERAL (SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE timing.run = x.run
-                 ORDER BY run, firing, idx, attempt LIMIT :most::bigint) AS first
+                 ORDER BY run, firing, idx, attempt LIMIT :limit::bigint) AS first
  ORDER BY run, firing, idx, attempt;
 
 -- name: timings_of_firings

@@ -13,7 +13,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import NewVersion, VersionLine, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 
-_LAST = 2**31 - 1
+_MAX_VERSION = 2**31 - 1
 
 
 class PostgresWorkflowVersions:
@@ -45,7 +45,7 @@ class PostgresWorkflowVersions:
         return Version(**found[0]) if found else None
 
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        last = _LAST if before is None else before
+        last = _MAX_VERSION if before is None else before
         found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
         return [VersionLine(**row) for row in found]
 

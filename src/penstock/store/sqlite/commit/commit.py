@@ -1,4 +1,4 @@
-"""Committing changes: written at once in the hope that all fit; where one does not, they are sorted out.
+"""Commit optimistically; if one change conflicts, find it and retry without it.
 
 Every guard is a statement whose changed rows are counted. If a count is off, all is taken back, the changes that
 do not fit are found by looking, and the rest is written again.
@@ -15,9 +15,9 @@ from penstock.store.rules.conflicts import (
     ended_of,
     judge,
     misjudged,
-    seen_of,
     start_keys_of,
 )
+from penstock.store.rules.deduplication import event_ids_of
 from penstock.store.sqlite.commit.lock_grants import insert_messages, settle_keys
 from penstock.store.sqlite.session import (
     NEVER,
@@ -90,12 +90,12 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
 
 def _write(session: Session, changes: list[Change]) -> list[Message]:
     """Write everything; BatchConflict where a guard does not hold. What is rare is looked for only where it may be."""
-    rare = [change for change in changes if not change.plain]
-    others = [change for change in changes if change.over or not change.plain]
+    rare = [change for change in changes if change.has_extras]
+    others = [change for change in changes if change.over or change.has_extras]
     believing = [change for change in changes if change.new is not None or change.revived is not None]
     if believing and misjudged_of(session, believing):
         raise BatchConflict
-    turns = session.numbers(sum([len(change.tasks) for change in changes]))
+    numbers = session.numbers(sum([len(change.tasks) for change in changes]))
     statements = _guards(changes)
     if rare:
         statements += _rare_guards(rare, session.now)
@@ -103,7 +103,7 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     statements.append(Statement("insert_page", pages))
     if rare:
         statements += _states(rare, session.now) + _void_tasks(rare, session.now)
-    statements += _new_tasks(changes, session, turns)
+    statements += _new_tasks(changes, session, numbers)
     if not session.write(statements):
         raise BatchConflict
     return _write_others(session, others, rare) if others else []
@@ -215,11 +215,11 @@ def _rows(query: str, rows: Sequence[Row]) -> Statement:
     return Statement(query, rows, wide=False)
 
 
-def _new_tasks(changes: list[Change], session: Session, turns: Iterable[int]) -> list[Statement]:
+def _new_tasks(changes: list[Change], session: Session, numbers: Iterable[int]) -> list[Statement]:
     new = [(c.run, task) for c in changes for task in c.tasks]
     kinds: dict[Kind, list[Row]] = {}
     known: dict[int, list[Row]] = {}  # runs at the same step share their tasks
-    for (run, task), turn in zip(new, turns, strict=True):
+    for (run, task), turn in zip(new, numbers, strict=True):
         if (rows := known.get(id(task))) is None:
             rows = known[id(task)] = kinds.setdefault(_kind(task), [])
         rows.append((run, task.firing, task.index, task.attempt, turn))
@@ -287,7 +287,7 @@ def _shared(
 
 
 def misjudged_of(session: Session, changes: Sequence[Change]) -> set[str]:
-    """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
+    """Runs that begin, or begin again, and whose decision relied on an outdated pause or newest version."""
     names = {c.new.workflow for c in changes if c.new} | {c.revived[0] for c in changes if c.revived}
     if not names:
         return set()
@@ -303,7 +303,9 @@ def _look(session: Session, changes: Sequence[Change]) -> Found:
         timers=_ids(session, "timer_there", (id for c in changes for id in c.rung)),
         messages=_ids(session, "message_there", (id for c in changes for id in c.read)),
         tasks={key for key in ended_of(changes) if session.row("task_there", key) is not None},
-        seen={key for key in seen_of(changes) if session.row("seen_there", (*key, session.now)) is not None},
+        seen={
+            key for key in event_ids_of(changes) if session.row("seen_there", (*key, session.now)) is not None
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""Changing the lines of `serialize` and correlation keys; `rules.lock_grants` decides who is given what."""
+"""Updates the queues of `serialize` and correlation keys; `rules.lock_grants` decides the grants."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from penstock.store.sqlite.session import NEVER, Session, length, micros, unique
 
 
 def insert_messages(
-    session: Session, posts: Sequence[Post], patience: timedelta = HANDOVER_TIMEOUT
+    session: Session, posts: Sequence[Post], timeout: timedelta = HANDOVER_TIMEOUT
 ) -> list[Message]:
     """Write messages, in this order. The caller has them now; others leave them alone for a while."""
     if not posts:
         return []
     ids = session.numbers(len(posts))
     messages = [Message(id, run, body) for id, (run, body) in zip(ids, posts, strict=True)]
-    ready_at = session.now + length(patience)
+    ready_at = session.now + length(timeout)
     session.many("insert_message", [(m.id, m.run, m.body, ready_at) for m in messages])
     return messages
 
@@ -44,7 +44,7 @@ def _grant_locks(session: Session, lines: KeyChanges) -> list[Post]:
     session.many("drop_lock", [(one.key, run, one.firing, one.index) for run, one in lines.unlocks])
     numbers = session.numbers(len(lines.locks))
     rows = [
-        (one.key, run, one.firing, one.index, one.most, one.body, number)
+        (one.key, run, one.firing, one.index, one.limit, one.body, number)
         for (run, one), number in zip(lines.locks, numbers, strict=True)
     ]
     session.many("insert_lock", rows)
@@ -59,8 +59,8 @@ def _grant(session: Session, key: str) -> list[tuple[int, str, bytes]]:
     held: int = found[0] if found else 0
     granted, told = [], []
     # Row by row: a queue may be long, and only its first few are looked at.
-    for number, run, firing, index, most, body in session.walk("locks_waiting", (key,)):
-        if held >= most:
+    for number, run, firing, index, limit, body in session.walk("locks_waiting", (key,)):
+        if held >= limit:
             break
         held += 1
         granted.append((run, firing, index, key))
@@ -70,7 +70,7 @@ def _grant(session: Session, key: str) -> list[tuple[int, str, bytes]]:
 
 
 def _hand_over_events(session: Session, lines: KeyChanges) -> list[Post]:
-    """Queue runs for their keys, let go of those of ended runs, and give pending events to whoever owns a key now."""
+    """Queue runs for their keys, let go of those of ended runs, and give pending events to the new owners of keys."""
     if not (lines.asked or lines.over or lines.pending):
         return []
     asked = [key for _, key in lines.asked]
@@ -124,7 +124,7 @@ def _deliver(session: Session, keys: Sequence[Key]) -> list[Post]:
 
 
 def insert_pending(session: Session, event: PendingEvent) -> None:
-    """Keep an event for whoever will own one of its keys."""
+    """Store an event for the future owner of one of its keys."""
     (id,) = session.numbers(1)
     session.run("insert_kept", (id, event.event, event.body, event.reason, session.now, micros(event.until)))
     session.many("insert_kept_key", [(name, value, id) for name, value in event.keys])

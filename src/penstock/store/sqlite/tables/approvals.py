@@ -1,4 +1,4 @@
-"""What people are asked to decide."""
+"""Approvals."""
 
 from __future__ import annotations
 

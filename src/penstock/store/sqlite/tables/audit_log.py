@@ -1,4 +1,4 @@
-"""The audit: entries are only added, in the transaction of what they are about."""
+"""The audit log: entries are only added, in the transaction that they describe."""
 
 from __future__ import annotations
 

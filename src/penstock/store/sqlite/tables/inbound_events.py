@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.change import EventId, PendingEvent
 from penstock.store.rows.rows import PendingEventRow
 from penstock.store.rules.lock_grants import first_owner
 from penstock.store.sqlite.commit.lock_grants import (
@@ -24,23 +24,23 @@ def _find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
     return first_owner(owners_of(session, keys), keys)
 
 
-def _keep(session: Session, kept: PendingEvent) -> str | None:
+def _keep(session: Session, pending_event: PendingEvent) -> str | None:
     """An event that is not kept leaves no trace: its run will note the id itself."""
-    if kept.seen is not None and _came(session, kept.seen):
+    if pending_event.seen is not None and _came(session, pending_event.seen):
         return ""
-    owner = first_owner(owners_of(session, kept.keys), kept.keys)
+    owner = first_owner(owners_of(session, pending_event.keys), pending_event.keys)
     if owner is not None:
         return owner
-    note_seen(session, kept)
-    insert_pending(session, kept)
+    note_seen(session, pending_event)
+    insert_pending(session, pending_event)
     return None
 
 
-def _seen(session: Session, ids: Sequence[Seen]) -> list[bool]:
+def _seen(session: Session, ids: Sequence[EventId]) -> list[bool]:
     return [_came(session, one) for one in ids]
 
 
-def _came(session: Session, one: Seen) -> bool:
+def _came(session: Session, one: EventId) -> bool:
     return session.row("seen_there", (one.scope, one.id, session.now)) is not None
 
 

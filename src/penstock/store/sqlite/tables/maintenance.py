@@ -1,4 +1,4 @@
-"""What operators do, and what must be done now and then."""
+"""Retention, checks and sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits to be published."""
+"""Messages that wait to be published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading runs, and handing out what is due."""
+"""Reads runs, and hands out what is due."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class SqliteRuns:
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         return await self._writer.read(lambda session: _start_key(session, workflow, key))
 
-    async def due(self, limit: int, patience: timedelta, gone: Sequence[int] = ()) -> Due:
-        return await self._writer.write(lambda session: _due(session, limit, patience, gone))
+    async def due(self, limit: int, timeout: timedelta, gone: Sequence[int] = ()) -> Due:
+        return await self._writer.write(lambda session: _due(session, limit, timeout, gone))
 
     async def now(self) -> datetime:
         return moment(self._ticks.now())
@@ -73,9 +73,9 @@ def _pages(session: Session, run: str, after: int, limit: int) -> list[bytes]:
     return found
 
 
-def _due(session: Session, limit: int, patience: timedelta, gone: Sequence[int]) -> Due:
+def _due(session: Session, limit: int, timeout: timedelta, gone: Sequence[int]) -> Due:
     session.many("use_message", [(id,) for id in gone])
-    now, until = session.now, session.now + length(patience)
+    now, until = session.now, session.now + length(timeout)
     timers = session.rows("due_timers", (now, limit))
     messages = session.rows("due_messages", (now, limit))
     tasks = session.rows("expired_tasks", (now, limit))

@@ -1,4 +1,4 @@
-"""The read side, for people."""
+"""Lists and figures for people."""
 
 from __future__ import annotations
 
@@ -133,10 +133,12 @@ def _backlog(session: Session, *, oldest: int = 0, stuck: int = 0) -> Backlog:
 
 
 def _timings(
-    session: Session, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+    session: Session, runs: Sequence[str], limit: int | None = None, firings: Sequence[int] | None = None
 ) -> list[TimingRow]:
     if firings is None:
-        found = (session.rows("timings_of_runs", (run, -1 if most is None else most)) for run in sorted(runs))
+        found = (
+            session.rows("timings_of_runs", (run, -1 if limit is None else limit)) for run in sorted(runs)
+        )
     else:
         which = msgspec.json.encode(firings).decode()
         found = (session.rows("timings_of_firings", (run, which)) for run in sorted(runs))

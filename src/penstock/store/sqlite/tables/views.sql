@@ -36,7 +36,7 @@ SELECT task_list, task, count(*), min(queued_at) FROM task WHERE worker IS NULL 
 -- name: timings_of_runs
 -- Of one run, for it may have very many: each is asked for by itself.
 SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = :run
- ORDER BY firing, idx, attempt LIMIT :most;
+ ORDER BY firing, idx, attempt LIMIT :limit;
 
 -- name: timings_of_firings
 -- Of an `each` with very many elements none is read.

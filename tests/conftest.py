@@ -77,12 +77,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def remove_node(self, node: Any) -> str | None:
             """A test that ended its process is not begun again: it would end the next one, too."""
-            units = self.assigned_work[node].values()
-            running = next(((unit, test) for unit in units for test, done in unit.items() if not done), None)
+            work = self.assigned_work[node]
+            running = next(
+                ((unit, test) for unit in work.values() for test, done in unit.items() if not done), None
+            )
             if running is None:
                 return super().remove_node(node)  # type: ignore[no-any-return]
             unit, test = running
             unit[test] = True
+            for scope in [scope for scope, unit in work.items() if all(unit.values())]:
+                del work[scope]  # given to another process, it would be nothing to do, and end nothing
             super().remove_node(node)
             return str(test)
 

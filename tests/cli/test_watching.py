@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from penstock.cli.runs.watch_report import Picture
+from penstock.cli.runs.watch_stream import watched
 from tests.cli.command import penstock, write
 from tests.cli.served import TASKS, WAITING
 from tests.cli.serving import serving
@@ -103,3 +105,35 @@ def test_a_watch_outlives_a_restart_of_the_server(tmp_path: Path) -> None:
     said = (begun + watched.out).splitlines()
     happened = [line.split(maxsplit=1)[1] for line in said if "begins" in line]
     assert (watched.code, happened) == (0, ["greet begins", "again begins"])
+
+
+class LateView:
+    """A server whose history is a moment ahead of the run that it shows."""
+
+    def __init__(self) -> None:
+        self.shown = 0
+
+    async def show(self, run: str) -> dict[str, Any]:
+        self.shown += 1
+        status = "running" if self.shown <= 2 else "failed"
+        return {
+            "id": run,
+            "workflow": "w",
+            "status": status,
+            "started_at": at(0),
+            "ended_at": None,
+            "waiting_for": [],
+            "steps": {},
+        }
+
+    async def history(self, run: str, after: int = 0) -> list[dict[str, Any]]:
+        return [entry(1, 1, "run_ended", data={"status": "failed"})] if after == 0 else []
+
+
+def test_a_run_whose_end_is_streamed_before_it_is_shown_is_not_waited_for_forever() -> None:
+    async def main() -> dict[str, Any]:
+        engine: Any = LateView()
+        async with asyncio.timeout(10):
+            return await watched(engine, "r", quiet=True)
+
+    assert asyncio.run(main())["status"] == "failed"

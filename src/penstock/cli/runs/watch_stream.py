@@ -34,7 +34,8 @@ async def watched(engine: Penstock, run: str, *, quiet: bool = False, stay: bool
             while True:
                 fresh = await _next(news, pump)
                 picture.add(fresh)
-                if fresh:
+                # Also once the stream has ended: its last entry may be here before the view shows it.
+                if fresh or pump.done():
                     picture.view = await _shown(engine, run, picture.view)
                 draw(picture)
                 if picture.view["status"] in OVER and news.empty():

@@ -35,16 +35,7 @@ def with_stubs(flow: Flow, stubbed: Callable[[FlowStep], bool]) -> Flow:
     ]
     played = {step.name: replace(step, box=_stub_box(step)) for step in wanted}
     steps = {**flow.steps, **played}
-    return Flow(
-        flow.definition,
-        flow.net,
-        steps,
-        flow.wiring,
-        flow.result,
-        flow.version,
-        flow.bad_settings,
-        flow.offers,
-    )
+    return _with_steps(flow, steps)
 
 
 def unpromised(flow: Flow, names: Collection[str]) -> Flow:
@@ -54,6 +45,10 @@ def unpromised(flow: Flow, names: Collection[str]) -> Flow:
     steps = {
         name: replace(step, promise=None) if name in names else step for name, step in flow.steps.items()
     }
+    return _with_steps(flow, steps)
+
+
+def _with_steps(flow: Flow, steps: Mapping[str, FlowStep]) -> Flow:
     return Flow(
         flow.definition,
         flow.net,

@@ -10,7 +10,7 @@ import pytest
 from tests.expression.static_types.generating import Schemas, conforms
 from tests.expression.static_types.scopes import INTEGER, NUMBER, TEXT, closed
 
-from penstock.expression.types.fitting import Fit, fits, unfit_parts
+from penstock.expression.types.fitting import Fit, fits
 from penstock.expression.types.json_schema import read_schema
 from penstock.expression.types.types import DYN, NEVER, Type, as_json, name_of, type_of_value
 
@@ -90,18 +90,6 @@ def test_a_fit_names_both_types_at_the_place() -> None:
     assert (fit.path, name_of(fit.found), name_of(fit.expected)) == ("age", '"3"', "int")
     assert fits(type_of_value({}), type_of(PERSON)) == Fit("never", "missing", "name", NEVER, type_of(TEXT))
     assert fits(DYN, type_of(PERSON)) == Fit("yes")
-
-
-def test_every_field_that_may_not_fit_is_reported() -> None:
-    settings = type_of_value({"nmae": "x", "age": "3", "mail": None})
-    expected = type_of(closed(["name"], name=TEXT, age=INTEGER, mail=NULLABLE))
-
-    found = [(fit.verdict, fit.why, fit.path) for fit in unfit_parts(settings, expected)]
-
-    assert found == [("never", "missing", "name"), ("never", "type", "age"), ("never", "unexpected", "nmae")]
-    assert unfit_parts(type_of_value({"name": "x"}), expected) == ()
-    assert unfit_parts(DYN, expected) == ()
-    assert [fit.path for fit in unfit_parts(type_of_value("x"), expected)] == [""]
 
 
 def check_random_pairs(seeds: range) -> tuple[int, list[object]]:

@@ -66,7 +66,7 @@ async def _receive(context: RequestContext[None, None], event: str | None) -> Re
     try:
         received = await context.service.hooks.receive(workflow, event, call)
     except SecretKeyError as error:
-        # Whoever calls has not shown who it is: where our keys are is for the operator, at /ready.
+        # The caller is not authenticated. Operators see at /ready which key is missing.
         raise SecretKeyError(
             "the call cannot be verified now: this node lacks a key of its secrets"
         ) from error

@@ -163,7 +163,7 @@ async def _flow(flows: FlowCache | None, held: Held) -> Flow | None:
 
 
 def _validate_output(batch: Batch, number: int, step: FlowStep | None) -> None:
-    """Make the last report of the batch a failure where it breaks what its task offers; the worker is told why."""
+    """Turn the last report of the batch into a failure if it breaks the task's offer, and tell the worker why."""
     _, report = batch.reports[-1]
     assert isinstance(report.outcome, Done)
     if step is not None and (failed := broken_promise(step, report.outcome)) is not None:

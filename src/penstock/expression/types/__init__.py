@@ -5,7 +5,7 @@ Not here: workflows, and data. A check knows only the types that it is given.
 
 from penstock.expression.types.checking import Checked, check, check_expression
 from penstock.expression.types.completion import Item, complete, complete_template
-from penstock.expression.types.fitting import Fit, fits, unfit_parts
+from penstock.expression.types.fitting import Fit, fits
 from penstock.expression.types.json_schema import SchemaType, read_schema
 from penstock.expression.types.narrowing import Scope
 from penstock.expression.types.problems import Problem
@@ -26,5 +26,4 @@ __all__ = [
     "complete_template",
     "fits",
     "read_schema",
-    "unfit_parts",
 ]

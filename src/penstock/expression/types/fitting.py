@@ -60,14 +60,6 @@ def fits(found: Type, expected: Type, path: str = "") -> Fit:
     return YES if worst is YES else msgspec.structs.replace(worst, verdict="may not")
 
 
-def unfit_parts(found: Type, expected: Type) -> tuple[Fit, ...]:
-    """Each field of an object that may not fit, as settings are reported, or the whole; empty where all fits."""
-    if isinstance(found, Object) and isinstance(expected, Object):
-        return tuple(fit for fit in _fields(found, expected, "") if fit.verdict != "yes")
-    fit = fits(found, expected)
-    return () if fit.verdict == "yes" else (fit,)
-
-
 def _rank(fit: Fit) -> int:
     return _RANK[fit.verdict]
 

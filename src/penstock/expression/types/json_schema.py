@@ -78,7 +78,7 @@ class _Reader:
         return union((found, NULL)) if schema.get("nullable") is True else found
 
     def cut_off(self, found: Type) -> Type:
-        """What stands for a part that is too large."""
+        """The type used for a part that is too large to read."""
         self.cut.add("large")
         return found
 

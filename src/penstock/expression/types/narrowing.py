@@ -76,7 +76,7 @@ def path_of(node: Node) -> Path | None:
 
 
 def type_named(node: Node, scope: Scope) -> Type | None:
-    """The type that a name such as `string` or `net.IP` stands for, where no variable hides it."""
+    """The type that a name such as `string` or `net.IP` means, unless a variable hides it."""
     path = path_of(node)
     if path is None or (len(path) == 1 and path[0] in scope):
         return None

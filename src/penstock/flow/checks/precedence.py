@@ -14,7 +14,7 @@ Facts = int
 
 
 class Precedence:
-    """Of the steps of one net, by index; the index behind the last one stands for the end of the run."""
+    """Of the steps of one net, by index; one more index is the end of the run."""
 
     def __init__(self, net: Net) -> None:
         self.net, self.end = net, len(net.steps)

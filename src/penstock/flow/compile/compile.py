@@ -466,7 +466,7 @@ class TaskBox(TemplateBox, frozen=True):
 
 
 class BrokenBox(Struct, frozen=True):
-    """Stands for a task whose settings are wrong: it fails when it is entered."""
+    """The box of a task whose settings are wrong: it fails when the step fires."""
 
     message: str
 
